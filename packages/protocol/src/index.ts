@@ -1,0 +1,5 @@
+export * as Defaults from "./Defaults.ts"
+export * as Diagnostic from "./Diagnostic.ts"
+export * as JsonRpc from "./JsonRpc.ts"
+export * as Revision from "./Revision.ts"
+export * as Version from "./Version.ts"

@@ -1,0 +1,104 @@
+/**
+ * The transport contract: how messages reach a server.
+ *
+ * A transport opens wires. A wire carries exchanges: one request out, messages that belong to it in, one response last.
+ * Because a transport *opens*, a negotiation can begin again on a fresh wire, and reconnecting is an ordinary retry
+ * around a scope. A transport knows bytes and headers; what differs by protocol revision it reads from the `Revision`
+ * that comes with each message, and it never decides which era a server belongs to.
+ *
+ * @since 0.1.0
+ */
+import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
+import type { Revision } from "@mcp-effect/protocol/Revision"
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type { TransportError } from "./TransportError.ts"
+
+/**
+ * What carries the bytes. `stdio` is a child process, `http` Streamable HTTP, `sse` the older HTTP+SSE, `memory` a
+ * server object in the same program, `stream` any other byte stream.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Kind = "stdio" | "http" | "sse" | "memory" | "stream"
+
+/**
+ * A message that is no answer: a notification, or (legacy era) a request of the server.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Incoming = JsonRpc.Notification | JsonRpc.Request
+
+/**
+ * How to carry one exchange.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ExchangeOptions {
+  /** The revision whose habits apply: headers, session, cancellation. */
+  readonly revision: Revision
+  /**
+   * Hears, in order and before the response, what belongs to this request. Called synchronously; it must not throw.
+   *
+   * On a wire that carries everything in one line, a notification belongs to a request when its progress token or its
+   * subscription id is the request's id; so ask for progress with the request's id as token.
+   */
+  readonly interim?: (message: Incoming) => void
+  /**
+   * What an interruption tells the server: `cancel` (the default) in the way of the wire, or nothing at all. The probe
+   * and `initialize` are silent.
+   */
+  readonly onInterrupt?: "cancel" | "silent"
+  /** Tool arguments mirrored into headers, already encoded: `[["Mcp-Param-Zone", "eu"]]`. Pipes ignore them. */
+  readonly mirrored?: ReadonlyArray<readonly [name: string, value: string]>
+}
+
+/**
+ * An open connection to a server. It lives as long as the scope it was opened in.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Wire {
+  /**
+   * Sends a request and waits for its answer. A JSON-RPC error is an answer, not a failure; over HTTP only a 2xx
+   * answer is one, every other status fails with `HttpRejected`, which holds the body's JSON-RPC error if it had one.
+   */
+  readonly exchange: (
+    request: JsonRpc.Request,
+    options: ExchangeOptions
+  ) => Effect.Effect<JsonRpc.Response, TransportError>
+  /** Sends a notification, or the answer to a server's request; done when the transport has taken it (HTTP: 2xx). */
+  readonly send: (
+    message: JsonRpc.Notification | JsonRpc.Response,
+    revision: Revision
+  ) => Effect.Effect<void, TransportError>
+  /** Fails when the wire is gone for good (the child exited, the stream closed); never ends otherwise. */
+  readonly ended: Effect.Effect<never, TransportError>
+}
+
+/**
+ * Opens wires to one server. Provide it as a layer (`Stdio.layer`, `StreamableHttp.layer`, your own) to
+ * `McpClient.layer`.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class Transport extends Context.Service<
+  Transport,
+  {
+    readonly kind: Kind
+    /** Names the server in messages and keys its remembered era: a URL, a command line. Holds no secrets. */
+    readonly endpoint: string
+    /** Whether a second wire can be opened after the first one is gone. */
+    readonly reopenable: boolean
+    /**
+     * Opens a wire. `hear` gets every message that belongs to no exchange, synchronously and in order; it must not throw.
+     */
+    readonly open: (hear: (message: Incoming) => void) => Effect.Effect<Wire, TransportError, Scope.Scope>
+  }
+>()("@mcp-effect/transport/Transport") {}
