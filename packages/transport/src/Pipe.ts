@@ -1,0 +1,148 @@
+/**
+ * Wires over a pipe: any two-way flow of bytes that carries one JSON-RPC message per line.
+ *
+ * A pipe pushes what it reads and takes what is written; this module makes exchanges of that: it splits lines, skips
+ * noise, matches answers, gathers the writes of one turn into one and holds back when the pipe is full. `Stdio` and
+ * `Stream` are built on it, and so is a transport of your own. What the bytes travel over is the pipe's business.
+ *
+ * @since 0.1.0
+ */
+import * as Defaults from "@mcp-effect/protocol/Defaults"
+import { Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
+import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
+import * as Envelope from "./internal/envelope.ts"
+import { excerpt } from "./internal/excerpt.ts"
+import * as Lines from "./internal/lines.ts"
+import * as Multiplexer from "./internal/multiplexer.ts"
+import type { Incoming, Wire } from "./Transport.ts"
+import { Closed, type Reason, TooLarge, type TransportError } from "./TransportError.ts"
+
+/**
+ * What a pipe tells its user. All calls are synchronous and in order.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Listener {
+  /** Bytes that came, cut anywhere. */
+  readonly data: (bytes: Uint8Array) => void
+  /** There is room again after `write` said no. */
+  readonly drained: () => void
+  /** The pipe is gone, and why. Only the first call counts. */
+  readonly ended: (reason: Reason) => void
+}
+
+/**
+ * The sending side of an open pipe.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Pipe {
+  /** Takes whole lines. It must not throw. False means: taken, but send no more until `drained`. */
+  readonly write: (lines: string) => boolean
+}
+
+/** Text that may wait in the same turn before requests are held back, in characters. */
+const highWater = 1024 * 1024
+
+/** What stands in the way of a noise flood filling the log: the first line and every doubling is reported. */
+const isPowerOfTwo = (count: number) => Number.isInteger(Math.log2(count))
+
+/**
+ * Opens a wire over a pipe. `connect` opens the pipe in the scope it is run in and closes it with that scope; before
+ * that, everything written has been handed over.
+ *
+ * Lines longer than `Defaults.MaxMessageBytes` end the wire with `TooLarge`. Lines that are no message are skipped and
+ * reported as `NoiseSkipped`: the first, and then each time their number has doubled.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const open = Effect.fnUntraced(function* <R>(options: {
+  /** Names the server in errors and diagnostics. */
+  readonly endpoint: string
+  readonly hear: (message: Incoming) => void
+  readonly connect: (listener: Listener) => Effect.Effect<Pipe, TransportError, R>
+}): Effect.fn.Return<Wire, TransportError, R | Scope.Scope> {
+  const { endpoint, hear } = options
+  const limit = yield* Defaults.MaxMessageBytes
+  const diagnostics = yield* Diagnostics
+  const run = Effect.runForkWith(yield* Effect.context<never>())
+  const report = (diagnostic: Diagnostic) => void run(diagnostics(diagnostic))
+
+  const multiplexer = Multiplexer.make({ endpoint, hear, report })
+  let pipe: Pipe | undefined
+  let text = ""
+  let scheduled = false
+  let blocked = false
+  let heldBack = false
+  let noise = 0
+
+  const flush = () => {
+    scheduled = false
+    if (blocked || pipe === undefined) return
+    if (text !== "") {
+      const lines = text
+      text = ""
+      blocked = !pipe.write(lines)
+    }
+    if (blocked || !heldBack) return
+    heldBack = false
+    multiplexer.drained()
+  }
+
+  const post = (message: JsonRpc.Message): boolean => {
+    text += `${JSON.stringify(message)}\n`
+    if (!scheduled && !blocked) {
+      scheduled = true
+      queueMicrotask(flush)
+    }
+    heldBack = blocked || text.length >= highWater
+    return !heldBack
+  }
+
+  const ended = (reason: Reason) => {
+    pipe = undefined
+    text = ""
+    multiplexer.ended(reason)
+  }
+
+  const skip = (line: string) => {
+    noise++
+    if (isPowerOfTwo(noise)) {
+      report(Diagnostic.NoiseSkipped({ server: endpoint, excerpt: excerpt(line), skipped: noise }))
+    }
+  }
+
+  const read = Lines.make({
+    limit,
+    line: (line) => {
+      const value = looksLikeJson.test(line) ? Envelope.parse(line) : undefined
+      if (value !== undefined && Result.isSuccess(value) && multiplexer.message(value.success)) return
+      if (line.trim() !== "") skip(line)
+    },
+    tooLong: () => ended(new TooLarge({ limit, what: "line" }))
+  })
+
+  pipe = yield* options.connect({
+    data: read,
+    drained: () => {
+      blocked = false
+      flush()
+    },
+    ended
+  })
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      flush()
+      ended(new Closed({ because: "this side closed it" }))
+    })
+  )
+  return multiplexer.wire(post)
+})
+
+const looksLikeJson = /^\s*[[{]/

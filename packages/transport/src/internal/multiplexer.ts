@@ -1,0 +1,216 @@
+/**
+ * Exchanges over a line that carries everything.
+ *
+ * One table of open requests turns a pipe of messages into a wire: an answer goes to the request with its id, a
+ * notification to the request whose progress token or subscription id it carries, all else to the listener. No fiber,
+ * queue or stream is made per message.
+ */
+import { Diagnostic } from "@mcp-effect/protocol/Diagnostic"
+import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Result from "effect/Result"
+import type { ExchangeOptions, Incoming, Wire } from "../Transport.ts"
+import { MalformedReply, type Reason, TransportError } from "../TransportError.ts"
+import * as Envelope from "./envelope.ts"
+import { excerpt } from "./excerpt.ts"
+
+/** How many ids of abandoned requests are remembered, so that their late answers are dropped silently (T-RPC-1). */
+const maxAbandoned = 1_024
+
+const subscriptionIdKey = "io.modelcontextprotocol/subscriptionId"
+
+export interface Multiplexer {
+  /** Takes what the peer sent: a message, an array of them, or anything else. False when it is no message. */
+  readonly message: (value: unknown) => boolean
+  /** The pipe has room again. */
+  readonly drained: () => void
+  /** The pipe is gone. Every open exchange fails with this reason; only the first call counts. */
+  readonly ended: (reason: Reason) => void
+  /** Makes the wire. `post` hands a message to the pipe; false means: taken, but no more until `drained`. */
+  readonly wire: (post: (message: JsonRpc.Message) => boolean) => Wire
+}
+
+interface Open {
+  readonly resume: (effect: Effect.Effect<JsonRpc.Response, TransportError>) => void
+  readonly interim: ((message: Incoming) => void) | undefined
+}
+
+export const make = (options: {
+  readonly endpoint: string
+  readonly hear: (message: Incoming) => void
+  readonly report: (diagnostic: Diagnostic) => void
+}): Multiplexer => {
+  const open = new Map<JsonRpc.RequestId, Open>()
+  const abandoned = new Set<JsonRpc.RequestId>()
+  const waiting = new Set<() => void>()
+  const gone = Deferred.makeUnsafe<never, TransportError>()
+  let end: TransportError | undefined
+  let full = false
+
+  /** The id under which a request is kept, for an id from the wire: exact, or a number echoed as text (T-RPC-4). */
+  const keyIn = (ids: { has(id: JsonRpc.RequestId): boolean }, id: JsonRpc.RequestId) => {
+    if (ids.has(id)) return id
+    const other = typeof id === "number" ? String(id) : Number(id)
+    return ids.has(other) && Envelope.sameId(other, id) ? other : undefined
+  }
+
+  const settle = (key: JsonRpc.RequestId, effect: Effect.Effect<JsonRpc.Response, TransportError>) => {
+    const request = open.get(key)
+    open.delete(key)
+    request?.resume(effect)
+  }
+
+  const keyOf = (id: JsonRpc.RequestId | null): JsonRpc.RequestId | undefined => {
+    if (id !== null) return keyIn(open, id)
+    // An error without an id can only mean the one request in flight (P15).
+    return open.size === 1 ? open.keys().next().value : undefined
+  }
+
+  const unknown = (id: JsonRpc.RequestId | null) => {
+    const late = id === null ? undefined : keyIn(abandoned, id)
+    if (late === undefined) options.report(Diagnostic.UnknownResponse({ server: options.endpoint, id }))
+    else abandoned.delete(late)
+  }
+
+  const response = (answer: JsonRpc.Response) => {
+    const id = answer.id ?? null
+    const key = keyOf(id)
+    if (key === undefined) unknown(id)
+    else settle(key, Effect.succeed(key === id ? answer : { ...answer, id: key }))
+  }
+
+  const broken = (id: JsonRpc.RequestId, because: string, value: unknown) => {
+    const key = keyIn(open, id)
+    if (key === undefined) return unknown(id)
+    const reason = new MalformedReply({ because, excerpt: excerpt(JSON.stringify(value)) })
+    settle(key, Effect.fail(new TransportError({ endpoint: options.endpoint, reason })))
+  }
+
+  const incoming = (message: Incoming) => {
+    const token = "id" in message ? undefined : tokenOf(message)
+    if (token === undefined) return options.hear(message)
+    const key = keyIn(open, token)
+    const interim = key === undefined ? undefined : open.get(key)?.interim
+    if (interim !== undefined) interim(message)
+    else if (keyIn(abandoned, token) === undefined) options.hear(message)
+  }
+
+  const one = (value: unknown): boolean => {
+    const envelope = Envelope.classify(value)
+    switch (envelope._tag) {
+      case "Response":
+        response(envelope.response)
+        return true
+      case "Incoming":
+        incoming(envelope.message)
+        return true
+      case "Broken":
+        broken(envelope.id, envelope.because, value)
+        return true
+      case "None":
+        return false
+    }
+  }
+
+  const wake = () => {
+    const all = [...waiting]
+    waiting.clear()
+    for (const resume of all) resume()
+  }
+
+  const abandon = (id: JsonRpc.RequestId) => {
+    abandoned.add(id)
+    if (abandoned.size <= maxAbandoned) return
+    for (const oldest of abandoned) {
+      abandoned.delete(oldest)
+      return
+    }
+  }
+
+  return {
+    message: (value) => (Array.isArray(value) ? value.filter((element) => !one(element)).length === 0 : one(value)),
+    drained: () => {
+      full = false
+      wake()
+    },
+    ended: (reason) => {
+      if (end !== undefined) return
+      end = new TransportError({ endpoint: options.endpoint, reason })
+      const failure = Effect.fail(end)
+      for (const key of open.keys()) settle(key, failure)
+      wake()
+      Deferred.doneUnsafe(gone, Exit.fail(end))
+    },
+    wire: (post) => {
+      const room: Effect.Effect<void> = Effect.suspend(() =>
+        full && end === undefined
+          ? Effect.andThen(
+              Effect.callback<void>((resume) => {
+                const proceed = () => resume(Effect.void)
+                waiting.add(proceed)
+                return Effect.sync(() => void waiting.delete(proceed))
+              }),
+              room
+            )
+          : Effect.void
+      )
+      const send = (message: JsonRpc.Message): Result.Result<void, unknown> =>
+        Result.try(() => {
+          full = !post(message)
+        })
+      const ask = (request: JsonRpc.Request, { interim, onInterrupt }: ExchangeOptions) =>
+        Effect.callback<JsonRpc.Response, TransportError>((resume) => {
+          const { id, method } = request
+          if (end !== undefined) return resume(Effect.fail(end))
+          if (open.has(id)) return resume(Effect.die(new Error(`the id ${JSON.stringify(id)} is still in use`)))
+          const entry = { resume, interim }
+          open.set(id, entry)
+          const sent = send(request)
+          if (Result.isFailure(sent)) {
+            open.delete(id)
+            return resume(Effect.die(sent.failure))
+          }
+          return Effect.sync(() => {
+            if (open.get(id) !== entry) return
+            open.delete(id)
+            abandon(id)
+            if (onInterrupt === "silent" || method === "initialize") return
+            send({
+              jsonrpc: "2.0",
+              method: "notifications/cancelled",
+              params: { requestId: id, reason: "the caller stopped waiting" }
+            })
+          })
+        })
+      return {
+        exchange: (request, how) =>
+          Effect.suspend(() => (full ? Effect.andThen(room, ask(request, how)) : ask(request, how))),
+        send: (message) =>
+          Effect.andThen(
+            room,
+            Effect.suspend(() => {
+              if (end !== undefined) return Effect.fail(end)
+              const sent = send(message)
+              return Result.isFailure(sent) ? Effect.die(sent.failure) : Effect.void
+            })
+          ),
+        ended: Deferred.await(gone)
+      }
+    }
+  }
+}
+
+/** The request a notification belongs to, by its own words. */
+const tokenOf = ({ method, params }: JsonRpc.Notification): JsonRpc.RequestId | undefined => {
+  if (params === undefined) return undefined
+  if (method === "notifications/progress") return idIn(params, "progressToken")
+  const meta = Object.hasOwn(params, "_meta") ? params["_meta"] : undefined
+  return Envelope.isObject(meta) ? idIn(meta, subscriptionIdKey) : undefined
+}
+
+const idIn = (members: JsonRpc.JsonObject, key: string): JsonRpc.RequestId | undefined => {
+  const value = Object.hasOwn(members, key) ? members[key] : undefined
+  return typeof value === "string" || typeof value === "number" ? value : undefined
+}
