@@ -56,7 +56,7 @@ export interface Expectation {
   readonly identity: string
   /**
    * Tools that are always listed. `everything` adds one once it has `notifications/initialized`, more to a client that
-   * declares more capabilities, and says `notifications/tools/list_changed` each time.
+   * declares more capabilities, and then says `notifications/tools/list_changed`.
    */
   readonly tools: ReadonlyArray<string>
   readonly call: ExpectedCall
@@ -211,7 +211,8 @@ export const officialModernOnlyHttp: Effect.Effect<UrlServer, ServerFailed, Scop
 )
 
 /**
- * The official modern server over stdio. The first request pins the era for the life of the process.
+ * The official modern server over stdio. A `server/discover` leaves the era open; the first request after it pins the era
+ * for the life of the process.
  *
  * @category servers
  * @since 0.1.0
