@@ -1,0 +1,143 @@
+import * as Duration from "effect/Duration"
+import { type Asked, describe, heardOf } from "../Evidence.ts"
+import type * as Evidence from "../Evidence.ts"
+import type { ProbeReason, Reason } from "../NegotiationError.ts"
+import * as Reasons from "../Reason.ts"
+import type { Reading } from "../Reading.ts"
+import * as excerpts from "./excerpt.ts"
+import { bounded, isObject, listedBy, memberOf } from "./versions.ts"
+import type { ProbeHalf } from "./wording.ts"
+
+/** What is known when a row decides to fail. */
+export interface Facts {
+  readonly asked: Exclude<Asked, "inspect">
+  readonly reading: Reading
+  readonly offered: string
+  readonly probe: ProbeHalf | undefined
+  readonly handshake: Evidence.Heard | undefined
+}
+
+const maxNames = 16
+
+const http = ({ asked, reading: { signal, status } }: Facts) => ({
+  asked,
+  status: status ?? 0,
+  body: signal._tag === "HttpStatus" ? excerpts.excerpt(signal.body) : ""
+})
+
+const half = (probe: ProbeHalf | undefined) => (probe === undefined ? {} : { probe })
+const said = (facts: Facts) => excerpts.excerpt(facts.reading.error?.message ?? "")
+
+const malformed = ({ asked, reading: { signal } }: Facts): ProbeReason =>
+  signal._tag === "Malformed"
+    ? new Reasons.MalformedProbeReply({
+        asked,
+        because: excerpts.excerpt(signal.because),
+        excerpt: excerpts.excerpt(signal.excerpt),
+        ...(signal.status === undefined ? {} : { status: signal.status }),
+        ...(signal.mediaType === undefined ? {} : { mediaType: excerpts.excerpt(signal.mediaType) })
+      })
+    : new Reasons.MalformedProbeReply({ asked, because: `it was ${describe(heardOf(signal))}`, excerpt: "" })
+
+/** The reason of a failed probe, or `undefined` for a reason no probe alone can have. */
+export const probeReason = (tag: Reason["_tag"], facts: Facts): ProbeReason | undefined => {
+  const { asked, reading } = facts
+  const { signal, terms } = reading
+  switch (tag) {
+    case "ProbeTimeout":
+      return new Reasons.ProbeTimeout({ asked })
+    case "ProbeTransportFailure":
+      return new Reasons.ProbeTransportFailure({
+        asked,
+        because: excerpts.excerpt(signal._tag === "Unreachable" ? signal.because : describe(heardOf(signal))),
+        ...(signal._tag === "Unreachable" && signal.cause !== undefined ? { cause: signal.cause } : {})
+      })
+    case "ProbeHttpStatus":
+      return new Reasons.ProbeHttpStatus({
+        ...http(facts),
+        ...(signal._tag === "HttpStatus" && signal.retryAfter !== undefined
+          ? { retryAfter: Duration.toMillis(signal.retryAfter) }
+          : {}),
+        ...(signal._tag === "HttpStatus" && signal.location !== undefined
+          ? { location: excerpts.address(signal.location) }
+          : {})
+      })
+    case "AuthorizationRequired":
+      return new Reasons.AuthorizationRequired({
+        ...http(facts),
+        ...(signal._tag === "HttpStatus" && signal.challenge !== undefined
+          ? { challenge: excerpts.excerpt(signal.challenge) }
+          : {})
+      })
+    case "AuthorizationDenied":
+      return new Reasons.AuthorizationDenied(http(facts))
+    case "MalformedProbeReply":
+      return malformed(facts)
+    case "NoMutualVersion":
+      return new Reasons.NoMutualVersion({ server: bounded(reading.listed), client: [...terms.modern, ...terms.legacy] })
+    case "HeaderMismatch":
+      return new Reasons.HeaderMismatch({ said: said(facts) })
+    case "MissingCapability": {
+      const required = memberOf(reading.error?.data, "requiredCapabilities")
+      return new Reasons.MissingCapability({
+        required: isObject(required) ? Object.keys(required).slice(0, maxNames).map(excerpts.excerpt) : [],
+        said: said(facts)
+      })
+    }
+    case "ServerExited":
+      return new Reasons.ServerExited({
+        asked,
+        code: signal._tag === "Exited" ? signal.code : null,
+        signal: signal._tag === "Exited" ? signal.signal : null,
+        stderr: signal._tag === "Exited" ? excerpts.lastWords(signal.stderr) : ""
+      })
+    case "SpawnFailed":
+      return new Reasons.SpawnFailed({
+        command: signal._tag === "SpawnFailed" ? excerpts.excerpt(signal.command) : "",
+        because: signal._tag === "SpawnFailed" ? excerpts.excerpt(signal.because) : ""
+      })
+    case "ClosedDuringNegotiation":
+      return new Reasons.ClosedDuringNegotiation({ asked })
+    default:
+      return undefined
+  }
+}
+
+/** The reason of any failure. A tag that needs facts nobody has is no MCP answer. */
+export const reasonOf = (tag: Reason["_tag"], facts: Facts): Reason => {
+  const { offered, probe, reading } = facts
+  switch (tag) {
+    case "LegacyHandshakeFailed": {
+      const named = listedBy(reading.error?.data)
+      const wants = reading.terms.legacy.find((version) => version !== offered && named.includes(version))
+      return new Reasons.LegacyHandshakeFailed({
+        ...half(probe),
+        handshake: heardOf(reading.signal),
+        offered,
+        ...(wants === undefined ? {} : { wants })
+      })
+    }
+    case "HandshakeTimeout":
+      return new Reasons.HandshakeTimeout(half(probe))
+    case "LegacyVersionUnsupported": {
+      const answered = reading.initialize?.protocolVersion ?? ""
+      return new Reasons.LegacyVersionUnsupported({
+        offered,
+        answered: excerpts.excerpt(answered),
+        supported: reading.terms.legacy,
+        modern: reading.terms.modern.includes(answered),
+        ...half(probe)
+      })
+    }
+    case "ModernOnlyServer":
+      return new Reasons.ModernOnlyServer({ offered, supported: bounded(reading.listed) })
+    case "TransportFallbackExhausted":
+      return new Reasons.TransportFallbackExhausted({
+        ...half(probe),
+        ...(facts.handshake === undefined ? {} : { handshake: facts.handshake }),
+        sse: heardOf(reading.signal)
+      })
+    default:
+      return probeReason(tag, facts) ?? malformed(facts)
+  }
+}
