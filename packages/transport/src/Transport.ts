@@ -33,6 +33,14 @@ export type Kind = "stdio" | "http" | "sse" | "memory" | "stream"
 export type Incoming = JsonRpc.Notification | JsonRpc.Request
 
 /**
+ * The part of a revision that a transport reads. Any `Revision` is one.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Dialect = Pick<Revision, "version" | "habits">
+
+/**
  * How to carry one exchange.
  *
  * @category models
@@ -40,7 +48,7 @@ export type Incoming = JsonRpc.Notification | JsonRpc.Request
  */
 export interface ExchangeOptions {
   /** The revision whose habits apply: headers, session, cancellation. */
-  readonly revision: Revision
+  readonly revision: Dialect
   /**
    * Hears, in order and before the response, what belongs to this request. Called synchronously; it must not throw.
    *
@@ -75,7 +83,7 @@ export interface Wire {
   /** Sends a notification, or the answer to a server's request; done when the transport has taken it (HTTP: 2xx). */
   readonly send: (
     message: JsonRpc.Notification | JsonRpc.Response,
-    revision: Revision
+    revision: Dialect
   ) => Effect.Effect<void, TransportError>
   /** Fails when the wire is gone for good (the child exited, the stream closed); never ends otherwise. */
   readonly ended: Effect.Effect<never, TransportError>

@@ -1,0 +1,56 @@
+/**
+ * Events out of the body of a response.
+ *
+ * One streaming decoder and one parser per body, so any chunking gives the same events (T-SSE-1 to T-SSE-4). Comments
+ * vanish in the parser; `retry:` lines go to `retry`, and an event without data still tells its id.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { type Event, makeParser } from "effect/encoding/Sse"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import * as Stream from "effect/Stream"
+import { ResponseLost, TooLarge } from "../TransportError.ts"
+import { innermost } from "./httpFailure.ts"
+
+export interface Options {
+  /** The largest event, in bytes (counted in UTF-16 units). */
+  readonly limit: number
+  /** Gets each event, also those without data. False stops the reading and lets go of the connection. */
+  readonly event: (event: Event) => boolean
+  /** Gets the milliseconds of each `retry:` line. */
+  readonly retry?: (millis: number) => void
+}
+
+/** Reads events until the body ends or `event` says stop; fails when the body breaks or an event is too large. */
+export const run = (
+  response: HttpClientResponse,
+  { event, limit, retry }: Options
+): Effect.Effect<void, ResponseLost | TooLarge> =>
+  Effect.suspend(() => {
+    let wanted = true
+    let tooLarge = false
+    const decoder = new TextDecoder()
+    const parser = makeParser(
+      (parsed) => {
+        if (parsed._tag === "Retry") retry?.(Duration.toMillis(parsed.duration))
+        else if (parsed.data.length > limit) tooLarge = true
+        else if (wanted && !tooLarge) wanted = event(parsed)
+      },
+      { maxEventSize: limit }
+    )
+    return Stream.runForEachWhile(response.stream, (chunk) =>
+      Effect.sync(() => {
+        if (parser.feed(decoder.decode(chunk, { stream: true })) !== undefined) tooLarge = true
+        return wanted && !tooLarge
+      })
+    ).pipe(
+      Effect.catch((error) =>
+        error.reason._tag === "EmptyBodyError"
+          ? Effect.void
+          : Effect.fail(new ResponseLost({ because: `the event stream broke (${innermost(error)})` }))
+      ),
+      Effect.andThen(
+        Effect.suspend(() => (tooLarge ? Effect.fail(new TooLarge({ limit, what: "event" })) : Effect.void))
+      )
+    )
+  })

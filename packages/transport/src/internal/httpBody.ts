@@ -1,0 +1,80 @@
+/**
+ * Bodies read with a bound.
+ */
+import * as Effect from "effect/Effect"
+import type { HttpClientError } from "effect/http/HttpClientError"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import * as Stream from "effect/Stream"
+import { ResponseLost, TooLarge } from "../TransportError.ts"
+import { innermost } from "./httpFailure.ts"
+
+/** The media type without parameters, lower case (L-HTTP-8). */
+export const mediaTypeOf = (response: HttpClientResponse): string | undefined => {
+  const essence = response.headers["content-type"]?.split(";")[0]?.trim().toLowerCase()
+  return essence === "" ? undefined : essence
+}
+
+/** The announced length, unless an encoding makes it say nothing about what comes out. */
+const announced = ({ headers }: HttpClientResponse): number =>
+  headers["content-encoding"] === undefined ? Number(headers["content-length"] ?? Number.NaN) : Number.NaN
+
+/** Collects text until the body or the limit ends; the rest is not read. */
+const collector = (limit: number) => {
+  const decoder = new TextDecoder()
+  let text = ""
+  let held = 0
+  return {
+    /** False once the limit is passed. */
+    add: (chunk: Uint8Array): boolean => {
+      held += chunk.length
+      if (held > limit) return false
+      text += decoder.decode(chunk, { stream: true })
+      return true
+    },
+    text: () => text + decoder.decode(),
+    over: () => held > limit
+  }
+}
+
+const isEmpty = (error: HttpClientError) => error.reason._tag === "EmptyBodyError"
+
+const pour = (response: HttpClientResponse, into: (chunk: Uint8Array) => boolean) =>
+  Stream.runForEachWhile(response.stream, (chunk) => Effect.sync(() => into(chunk))).pipe(
+    Effect.catchIf(isEmpty, () => Effect.void)
+  )
+
+/** The whole body as text, or `TooLarge`. */
+export const whole = (response: HttpClientResponse, limit: number): Effect.Effect<string, ResponseLost | TooLarge> => {
+  const lost = (error: HttpClientError) => new ResponseLost({ because: `the body broke off (${innermost(error)})` })
+  if (announced(response) <= limit) return Effect.mapError(response.text, lost)
+  return Effect.suspend(() => {
+    const collected = collector(limit)
+    return pour(response, collected.add).pipe(
+      Effect.mapError(lost),
+      Effect.andThen(
+        Effect.suspend(() =>
+          collected.over() ? Effect.fail(new TooLarge({ limit, what: "body" })) : Effect.succeed(collected.text())
+        )
+      )
+    )
+  })
+}
+
+/** How much of the body of a refusal is read, in bytes, and how long it may take to come. */
+const refusalLimit = 64 * 1024
+const refusalPatience = "2 seconds"
+
+/** The beginning of a body that only matters for an error message. Never fails and never takes long. */
+export const beginning = (response: HttpClientResponse): Effect.Effect<string> =>
+  Effect.suspend(() => {
+    const collected = collector(refusalLimit)
+    return pour(response, collected.add).pipe(
+      Effect.timeoutOption(refusalPatience),
+      Effect.ignore,
+      Effect.andThen(Effect.sync(collected.text))
+    )
+  })
+
+/** Lets go of a body nobody needs: read when it is short, so that the connection can be used again. */
+export const discard = (response: HttpClientResponse): Effect.Effect<void> =>
+  announced(response) === 0 || response.status === 204 ? Effect.void : Effect.asVoid(beginning(response))

@@ -1,0 +1,25 @@
+/**
+ * What went wrong below HTTP, in few words and without headers, bodies or secrets.
+ */
+import type { HttpClientError } from "effect/http/HttpClientError"
+
+/** How deep causes are followed. */
+const maxDepth = 8
+
+const wordsOf = (cause: Error): string => {
+  const code = "code" in cause && typeof cause.code === "string" ? cause.code : undefined
+  const text = cause.message === "" ? cause.name : cause.message
+  return code === undefined || text.includes(code) ? text : `${code}: ${text}`
+}
+
+/** The words of the innermost cause of a failure: the outer ones say little more than "fetch failed". */
+export const innermost = ({ reason }: HttpClientError): string => {
+  const described = "description" in reason && typeof reason.description === "string" ? reason.description : undefined
+  let words = described ?? reason._tag
+  let cause: unknown = "cause" in reason ? reason.cause : undefined
+  for (let depth = 0; depth < maxDepth && cause instanceof Error; depth++) {
+    words = wordsOf(cause)
+    cause = cause instanceof AggregateError && cause.errors.length > 0 ? cause.errors[0] : cause.cause
+  }
+  return words
+}

@@ -1,0 +1,554 @@
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, describe, it } from "@effect/vitest"
+import * as Defaults from "@mcp-effect/protocol/Defaults"
+import { type Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
+import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as StreamableHttp from "../src/StreamableHttp.ts"
+import { type Incoming, Transport } from "../src/Transport.ts"
+import type { Reason, TransportError } from "../src/TransportError.ts"
+import { event, events, type Handler, json, serve, success } from "./fixtures/httpServer.ts"
+import { legacy, modern } from "./fixtures/revisions.ts"
+
+const request = (id: JsonRpc.RequestId, method: string, params: JsonRpc.JsonObject = {}): JsonRpc.Request => ({
+  jsonrpc: "2.0",
+  id,
+  method,
+  params
+})
+const old = { revision: legacy }
+const now = { revision: modern }
+const initialized: JsonRpc.Notification = { jsonrpc: "2.0", method: "notifications/initialized" }
+const progress = (step: number): JsonRpc.Notification => ({
+  jsonrpc: "2.0",
+  method: "notifications/progress",
+  params: { progressToken: 1, progress: step }
+})
+const until = <E, R>(condition: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
+  Effect.flatMap(condition, (yes) => (yes ? Effect.void : Effect.delay(until(condition), 5)))
+const reasonOf = <A, R>(exchange: Effect.Effect<A, TransportError, R>) =>
+  Effect.map(Effect.flip(exchange), ({ reason }): Reason => reason)
+
+const clients: ReadonlyArray<readonly [string, Layer.Layer<HttpClient.HttpClient>]> = [
+  ["fetch", FetchHttpClient.layer],
+  ["undici", NodeHttpClient.layerUndici]
+]
+
+describe.each(clients)("StreamableHttp over %s", (_name, client) => {
+  /** The client lives as long as the test. */
+  const made = (options: StreamableHttp.Options) =>
+    Effect.flatMap(Layer.build(client), (context) => Effect.provideContext(StreamableHttp.make(options), context))
+  const opened = Effect.fnUntraced(function* (handler: Handler, options: Partial<StreamableHttp.Options> = {}) {
+    const server = yield* serve(handler)
+    const heard: Array<Incoming> = []
+    const transport = yield* made({ url: server.url, ...options })
+    const wire = yield* transport.open((message) => void heard.push(message))
+    return { wire, heard, seen: server.seen, url: server.url, endpoint: transport.endpoint }
+  })
+  const answering = (handler: Handler, request_ = request(1, "tools/list"), how: { revision: typeof modern } = now) =>
+    Effect.flatMap(opened(handler), ({ wire }) => wire.exchange(request_, how))
+
+  it.live("M-HTTP-7, M-HDR-1 to 6: a modern request carries its headers, and no session", () =>
+    Effect.gen(function* () {
+      const { endpoint, seen, url, wire } = yield* opened(
+        ({ json: { id } }, response) => json(response, success(id), { "mcp-session-id": "never" }),
+        { headers: { "X-Tenant": "a", Authorization: Redacted.make("Bearer s3cret") } }
+      )
+      yield* wire.exchange(request(1, "tools/call", { name: "Zürich" }), {
+        revision: modern,
+        mirrored: [["Mcp-Param-Zone", "eu"]]
+      })
+      yield* wire.exchange(request(2, "tools/list"), now)
+      assert.strictEqual(endpoint, url)
+      const [call, list] = seen
+      assert.include(call?.headers, {
+        accept: "application/json, text/event-stream",
+        "content-type": "application/json",
+        "mcp-protocol-version": "2026-07-28",
+        "mcp-method": "tools/call",
+        "mcp-name": "=?base64?WsO8cmljaA==?=",
+        "mcp-param-zone": "eu",
+        "x-tenant": "a",
+        authorization: "Bearer s3cret"
+      })
+      assert.include(list?.headers, { "mcp-method": "tools/list" })
+      assert.doesNotHaveAnyKeys(list?.headers, ["mcp-session-id", "mcp-name", "mcp-param-zone"])
+    })
+  )
+
+  it.live("L-HTTP-14 to 20, T-HTTP-11: a session comes from initialize, is sent after it and deleted at the end", () =>
+    Effect.gen(function* () {
+      const seen = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const { seen, wire } = yield* opened(({ json: { id }, method }, response) => {
+            if (method === "DELETE") response.writeHead(405).end()
+            else if (id === undefined) response.writeHead(202, { "MCP-SESSION-ID": "other" }).end()
+            else json(response, success(id), { "MCP-Session-ID": id === 1 ? "AbC-1" : "other" })
+          })
+          yield* wire.exchange(request(1, "initialize"), old)
+          yield* wire.send(initialized, legacy)
+          yield* wire.exchange(request(2, "tools/list"), old)
+          return seen
+        })
+      )
+      const facts = seen
+        .filter(({ method }) => method !== "GET")
+        .map(({ headers, method }) => [method, headers["mcp-session-id"], headers["mcp-protocol-version"]])
+      assert.deepStrictEqual(facts, [
+        ["POST", undefined, undefined],
+        ["POST", "AbC-1", "2025-11-25"],
+        ["POST", "AbC-1", "2025-11-25"],
+        ["DELETE", "AbC-1", "2025-11-25"]
+      ])
+      assert.doesNotHaveAnyKeys(seen[1]?.headers, ["mcp-method", "mcp-name"])
+    })
+  )
+
+  it.live("L-DEV-5: no session is taken from a refusal, another request, or an error; an odd id is none", () =>
+    Effect.gen(function* () {
+      let handshakes = 0
+      const { seen, wire } = yield* opened(({ json: { id, method } }, response) => {
+        const headers = { "mcp-session-id": "nope" }
+        if (method !== "initialize") return json(response, success(id), headers)
+        handshakes++
+        if (handshakes === 1) return json(response, {}, headers, 400)
+        if (handshakes === 2) return json(response, { jsonrpc: "2.0", id, error: { code: -1, message: "" } }, headers)
+        return json(response, success(id), { "mcp-session-id": "two words" })
+      })
+      yield* Effect.flip(wire.exchange(request(1, "initialize"), old))
+      yield* wire.exchange(request(2, "initialize"), old)
+      yield* wire.exchange(request(3, "initialize"), old)
+      yield* wire.exchange(request(4, "tools/list"), old)
+      yield* wire.exchange(request(5, "tools/list"), old)
+      assert.deepStrictEqual(
+        seen.map(({ headers }) => headers["mcp-session-id"]),
+        [undefined, undefined, undefined, undefined, undefined]
+      )
+    })
+  )
+
+  it.live("L-HTTP-17: a DELETE that is not answered does not hold up the end", () =>
+    Effect.gen(function* () {
+      const [took, seen] = yield* Effect.timed(
+        Effect.scoped(
+          Effect.gen(function* () {
+            const { seen, wire } = yield* opened(({ json: { id }, method }, response) => {
+              if (method !== "DELETE") json(response, success(id), { "mcp-session-id": "a" })
+            })
+            yield* wire.exchange(request(1, "initialize"), old)
+            return seen
+          })
+        )
+      )
+      assert.strictEqual(seen.at(-1)?.method, "DELETE")
+      assert.isBelow(Duration.toMillis(took), 1_500)
+    }).pipe(Effect.provideService(Defaults.SessionDeleteTimeout, Duration.millis(100)))
+  )
+
+  it.live("T-HTTP-1, T-HTTP-2: a lost session is named as such, and only for a request that carried one", () =>
+    Effect.gen(function* () {
+      const { wire } = yield* opened(({ headers, json: { id, method } }, response) => {
+        if (method === "initialize") return json(response, success(id), { "mcp-session-id": "a" })
+        if (method === "plain") return response.writeHead(404).end()
+        if (method === "worded") return response.writeHead(400).end("Bad Request: No valid session ID provided")
+        return json(response, { jsonrpc: "2.0", id: null, error: { code: -32602, message: "bad" } }, {}, 400)
+      })
+      const before = yield* reasonOf(wire.exchange(request(1, "plain"), old))
+      assert.deepInclude(before, { _tag: "HttpRejected", status: 404, sessionLost: false })
+      yield* wire.exchange(request(2, "initialize"), old)
+      assert.deepInclude(yield* reasonOf(wire.exchange(request(3, "plain"), old)), { status: 404, sessionLost: true })
+      assert.deepInclude(yield* reasonOf(wire.exchange(request(4, "worded"), old)), { status: 400, sessionLost: true })
+      assert.deepInclude(yield* reasonOf(wire.exchange(request(5, "other"), old)), {
+        status: 400,
+        sessionLost: false,
+        error: { code: -32602, message: "bad" }
+      })
+    })
+  )
+
+  it.live("T-HTTP-5: any 2xx accepts a notification, whatever its body", () =>
+    Effect.gen(function* () {
+      const bodies = [
+        (response: Parameters<Handler>[1]) => response.writeHead(202).end(),
+        (response: Parameters<Handler>[1]) => response.writeHead(204).end(),
+        (response: Parameters<Handler>[1]) => response.writeHead(202, { "content-type": "text/plain" }).end("Accepted"),
+        (response: Parameters<Handler>[1]) => json(response, null)
+      ]
+      const { wire } = yield* opened((_seen, response) => void bodies.shift()?.(response))
+      yield* Effect.repeat(wire.send(initialized, modern), { times: 3 })
+      assert.strictEqual(bodies.length, 0)
+    })
+  )
+
+  it.live("U-05: a refused notification fails with the status and what the body says", () =>
+    Effect.gen(function* () {
+      const { wire } = yield* opened((_seen, response) =>
+        response.writeHead(403).end(`no${"\u0007"}way ${"😀".repeat(300)}`)
+      )
+      const error = yield* Effect.flip(wire.send(initialized, modern))
+      assert.strictEqual(error.message, `MCP: HTTP 403 no way ${"😀".repeat(193)}`)
+      assert.include(error.hint, "credentials")
+    })
+  )
+
+  it.live("U-05: a refusal keeps the facts: challenge, retry-after, JSON-RPC error without a content type", () =>
+    Effect.gen(function* () {
+      const { wire } = yield* opened(({ json: { method } }, response) => {
+        if (method === "auth") response.writeHead(401, { "www-authenticate": "Bearer realm=x" }).end()
+        else if (method === "busy") response.writeHead(503, { "retry-after": "7" }).end("busy")
+        else
+          response
+            .writeHead(400)
+            .end(JSON.stringify({ error: { code: -32022, message: "v", data: { supported: [] } } }))
+      })
+      const auth = yield* Effect.flip(wire.exchange(request(1, "auth"), now))
+      assert.strictEqual(auth.message, "MCP: HTTP 401")
+      assert.deepInclude(auth.reason, { challenge: "Bearer realm=x", body: "" })
+      assert.deepInclude(yield* reasonOf(wire.exchange(request(2, "busy"), now)), { retryAfter: 7_000 })
+      assert.deepInclude(yield* reasonOf(wire.exchange(request(3, "x"), now)), {
+        error: { code: -32022, message: "v", data: { supported: [] } },
+        mediaType: undefined
+      })
+    })
+  )
+
+  it.live("T-HTTP-6: a web page, nothing, or another type fails the request at once; the wire goes on", () =>
+    Effect.gen(function* () {
+      const { wire } = yield* opened(({ json: { id, method } }, response) => {
+        if (method === "page") response.writeHead(200, { "content-type": "text/html" }).end("<html>login</html>")
+        else if (method === "none") response.writeHead(200).end()
+        else if (method === "accepted") response.writeHead(202).end()
+        else if (method === "empty") response.writeHead(204).end()
+        else if (method === "broken") response.writeHead(200, { "content-type": "application/json" }).end("{")
+        else if (method === "foreign") json(response, success(99))
+        else if (method === "null") json(response, null)
+        else if (method === "untyped") response.writeHead(200).end(JSON.stringify(success(id)))
+        else json(response, success(id))
+      })
+      const fails = (method: string) => reasonOf(wire.exchange(request(1, method), now))
+      assert.deepInclude(yield* fails("page"), {
+        _tag: "MalformedReply",
+        status: 200,
+        mediaType: "text/html",
+        excerpt: "<html>login</html>"
+      })
+      assert.deepInclude(yield* fails("none"), { because: "it is empty" })
+      assert.deepInclude(yield* fails("accepted"), { status: 202, because: "it was accepted without an answer" })
+      assert.deepInclude(yield* fails("empty"), { status: 204, because: "it was accepted without an answer" })
+      assert.deepInclude(yield* fails("broken"), { because: "it is no JSON", excerpt: "{" })
+      assert.deepInclude(yield* fails("foreign"), { because: "it answers request 99, not 1" })
+      assert.deepInclude(yield* fails("null"), { because: "it holds no response" })
+      yield* wire.exchange(request(1, "untyped"), now)
+      yield* wire.exchange(request(1, "fine"), now)
+    })
+  )
+
+  it.live("L-DEV-8, T-RPC-4: an error with a null or foreign id, or an id echoed as text, answers its POST", () =>
+    Effect.gen(function* () {
+      const { wire } = yield* opened(({ json: { method } }, response) => {
+        if (method === "text") json(response, success("1"))
+        else
+          json(response, {
+            jsonrpc: "2.0",
+            id: method === "null" ? null : "server-error",
+            error: { code: -1, message: "" }
+          })
+      })
+      assert.deepInclude(yield* wire.exchange(request(1, "text"), now), { id: 1 })
+      assert.deepInclude(yield* wire.exchange(request(1, "null"), now), { id: 1, error: { code: -1, message: "" } })
+      assert.deepInclude(yield* wire.exchange(request(1, "foreign"), now), { id: 1 })
+    })
+  )
+
+  it.live("T-RPC-7: an array is taken apart: what is no answer first, then the answer", () =>
+    Effect.gen(function* () {
+      const { heard, wire } = yield* opened(({ json: { id } }, response) => json(response, [progress(1), success(id)]))
+      assert.deepInclude(yield* wire.exchange(request(1, "x"), now), { result: {} })
+      assert.deepStrictEqual(heard, [progress(1)])
+    })
+  )
+
+  it.live("T-HTTP-7: 307 and 308 to the same origin are followed with the body; nothing else is", () =>
+    Effect.gen(function* () {
+      const { seen, url, wire } = yield* opened(({ json: { id, method }, path }, response) => {
+        if (path === "/mcp/") return json(response, success(id))
+        const [status, location] = String(method).split(" ")
+        return response.writeHead(Number(status), { location }).end()
+      })
+      yield* wire.exchange(request(1, "307 /mcp/"), now)
+      yield* wire.exchange(request(2, "308 mcp/"), now)
+      assert.strictEqual(seen[1]?.body, seen[0]?.body)
+      assert.strictEqual(seen[1]?.headers["mcp-method"], "307 /mcp/")
+      const moved = yield* Effect.flip(wire.exchange(request(3, "301 /mcp/"), now))
+      assert.deepInclude(moved.reason, { _tag: "HttpRejected", status: 301, location: `${url}/` })
+      assert.include(moved.hint, `${url}/`)
+      const other = "https://user:pass@other.test/mcp?access_token=s3cret"
+      const away = yield* Effect.flip(wire.exchange(request(4, `307 ${other}`), now))
+      assert.deepInclude(away.reason, { _tag: "HttpRejected", status: 307 })
+      assert.notInclude(JSON.stringify(away), "pass@")
+      const before = seen.length
+      assert.deepInclude(yield* reasonOf(wire.exchange(request(5, "307 /mcp"), now)), { status: 307 })
+      assert.strictEqual(seen.length - before, 6)
+    })
+  )
+
+  it.live("M-HTTP-16, U-24: messages on an event stream are heard in order, before the answer", () =>
+    Effect.gen(function* () {
+      const { heard, wire } = yield* opened(({ json: { id } }, response) => {
+        events(response)
+        response.write(
+          `: keepalive\n\nid: p0\ndata: \n\nevent: ping\ndata: x\n\n${event(progress(1))}${event(progress(2))}`
+        )
+        response.end(event({ jsonrpc: "2.0", id: 7, method: "roots/list" }) + event(success(id, { done: true })))
+      })
+      const seen: Array<Incoming> = []
+      const answer = yield* wire.exchange(request(1, "x"), {
+        revision: legacy,
+        interim: (message) => void seen.push(message)
+      })
+      assert.deepStrictEqual(answer, { jsonrpc: "2.0", id: 1, result: { done: true } })
+      assert.deepStrictEqual(seen, [progress(1), progress(2), { jsonrpc: "2.0", id: 7, method: "roots/list" }])
+      assert.deepStrictEqual(heard, [])
+    })
+  )
+
+  it.live("T-SSE-1 to 4: line ends, chunks and characters may be cut anywhere", () =>
+    Effect.gen(function* () {
+      const { wire } = yield* opened(({ json: { id } }, response) => {
+        events(response)
+        const bytes = Buffer.from(
+          `\ufeffevent: message\r\ndata: {"jsonrpc":"2.0",\r\ndata: "id":${String(id)},"result":{"t":"读取😀"}}\r\n\r\n`
+        )
+        let at = 0
+        const next = () => {
+          if (at === bytes.length) return response.end()
+          response.write(bytes.subarray(at, ++at), () => setImmediate(next))
+        }
+        next()
+      })
+      assert.deepInclude(yield* wire.exchange(request(1, "x"), now), { result: { t: "读取😀" } })
+    })
+  )
+
+  it.live("T-HTTP-8, M-HTTP-24: a stream that ends or breaks before the answer loses it", () =>
+    Effect.gen(function* () {
+      const { wire } = yield* opened(({ json: { method } }, response) => {
+        events(response)
+        response.write(event(progress(1)), () => {
+          if (method === "end") response.end()
+          else response.destroy()
+        })
+      })
+      assert.deepInclude(yield* reasonOf(wire.exchange(request(1, "end"), now)), {
+        _tag: "ResponseLost",
+        because: "the event stream ended before the answer"
+      })
+      assert.strictEqual((yield* reasonOf(wire.exchange(request(1, "break"), now)))._tag, "ResponseLost")
+    })
+  )
+
+  it.live("a body that breaks off loses the answer", () =>
+    Effect.gen(function* () {
+      const reason = yield* reasonOf(
+        answering((_seen, response) => {
+          response.writeHead(200, { "content-type": "application/json", "content-length": "1000" })
+          response.write(`{"jsonrpc":`, () => response.destroy())
+        })
+      )
+      assert.strictEqual(reason._tag, "ResponseLost")
+    })
+  )
+
+  it.live("a broken message event fails the request; an event for another request is reported and passed over", () =>
+    Effect.gen(function* () {
+      const diagnostics: Array<Diagnostic> = []
+      const { wire } = yield* opened(({ json: { id, method } }, response) => {
+        events(response)
+        response.end(method === "broken" ? "data: {\n\n" : event(success(99)) + event(success(id)))
+      }).pipe(Effect.provideService(Diagnostics, (diagnostic) => Effect.sync(() => void diagnostics.push(diagnostic))))
+      assert.deepInclude(yield* reasonOf(wire.exchange(request(1, "broken"), now)), {
+        _tag: "MalformedReply",
+        excerpt: "{"
+      })
+      yield* wire.exchange(request(1, "x"), now)
+      assert.deepInclude(diagnostics[0], { _tag: "UnknownResponse", id: 99 })
+    })
+  )
+
+  it.live("a body or an event over the limit fails with TooLarge", () =>
+    Effect.gen(function* () {
+      const text = "x".repeat(2_000)
+      const { wire } = yield* opened(({ json: { id, method } }, response) => {
+        if (method === "event") {
+          events(response)
+          response.end(event(success(id, { text })))
+        } else if (method === "chunked") {
+          response.writeHead(200, { "content-type": "application/json" })
+          response.write(" ")
+          response.end(JSON.stringify(success(id, { text })))
+        } else
+          json(response, success(id, { text }), {
+            "content-length": String(JSON.stringify(success(id, { text })).length)
+          })
+      }).pipe(Effect.provideService(Defaults.MaxMessageBytes, 1_000))
+      for (const [method, what] of [
+        ["event", "event"],
+        ["chunked", "body"],
+        ["announced", "body"]
+      ] as const) {
+        assert.deepInclude(yield* reasonOf(wire.exchange(request(1, method), now)), {
+          _tag: "TooLarge",
+          limit: 1_000,
+          what
+        })
+      }
+    })
+  )
+
+  it.live("connections are used again after JSON and after event streams", () =>
+    Effect.gen(function* () {
+      const { seen, wire } = yield* opened(({ json: { id, method } }, response) => {
+        if (method === "json") return json(response, success(id))
+        events(response)
+        response.write(event(success(id)))
+        setTimeout(() => response.end(), 5)
+      })
+      for (let id = 0; id < 6; id++) {
+        yield* wire.exchange(request(id, id % 2 === 0 ? "json" : "events"), now)
+        yield* Effect.sleep(30)
+      }
+      assert.deepStrictEqual(new Set(seen.map(({ connection }) => connection)), new Set([0]))
+    })
+  )
+
+  it.live("M-HTTP-26: a stream held open after its answer is let go", () =>
+    Effect.gen(function* () {
+      const { seen, wire } = yield* opened(({ json: { id } }, response) => {
+        events(response)
+        response.write(event(success(id)))
+      })
+      yield* wire.exchange(request(1, "x"), now)
+      yield* until(Effect.sync(() => seen[0]?.abandoned === true))
+    })
+  )
+
+  it.live("T-RPC-5, M-HTTP-27: interrupting a modern request closes its stream and sends nothing else", () =>
+    Effect.gen(function* () {
+      const { seen, wire } = yield* opened(({ json: { method } }, response) => {
+        if (method === "headers") return
+        events(response)
+        response.write(event(progress(1)))
+      })
+      for (const method of ["headers", "stream"]) {
+        const count = seen.length
+        const fiber = yield* Effect.forkChild(wire.exchange(request(1, method), now), { startImmediately: true })
+        yield* until(Effect.sync(() => seen.length > count))
+        yield* Effect.sleep(20)
+        yield* Fiber.interrupt(fiber)
+        yield* until(Effect.sync(() => seen.at(-1)?.abandoned === true))
+      }
+      assert.strictEqual(seen.length, 2)
+    })
+  )
+
+  it.live("T-RPC-5, L-HTTP-7: interrupting a legacy request sends one cancellation, except for initialize", () =>
+    Effect.gen(function* () {
+      const { seen, wire } = yield* opened(({ json: { id } }, response) => {
+        if (id === undefined) response.writeHead(202).end()
+      })
+      const posts = (method: string) => seen.filter(({ json }) => json.method === method)
+      for (const [id, method, onInterrupt] of [
+        [1, "initialize", "cancel"],
+        [2, "silent", "silent"],
+        [3, "tools/call", "cancel"]
+      ] as const) {
+        const how = { revision: legacy, onInterrupt }
+        const fiber = yield* Effect.forkChild(wire.exchange(request(id, method), how), { startImmediately: true })
+        yield* until(Effect.sync(() => posts(method).length === 1))
+        yield* Fiber.interrupt(fiber)
+      }
+      yield* until(Effect.sync(() => posts("notifications/cancelled").length > 0))
+      yield* Effect.sleep(30)
+      assert.deepStrictEqual(
+        posts("notifications/cancelled").map(({ json }) => json.params),
+        [{ requestId: 3, reason: "the caller stopped waiting" }]
+      )
+    })
+  )
+
+  it.live("a server that is not there is Unreachable, and says why without secrets", () =>
+    Effect.gen(function* () {
+      const url = yield* Effect.scoped(
+        Effect.map(
+          serve(() => {}),
+          (server) => server.url
+        )
+      )
+      const transport = yield* made({
+        url: url.replace("//", "//user:s3cret@").concat("?access_token=s3cret"),
+        headers: { authorization: "s3cret" }
+      })
+      const wire = yield* transport.open(() => {})
+      const error = yield* Effect.flip(wire.exchange(request(1, "x"), now))
+      assert.strictEqual(error.reason._tag, "Unreachable")
+      assert.notInclude(`${error.endpoint} ${error.message} ${JSON.stringify(error)}`, "s3cret")
+    })
+  )
+
+  it.live("an address or a header that cannot be sent fails the opening, without showing the value", () =>
+    Effect.gen(function* () {
+      const openWith = (options: StreamableHttp.Options) =>
+        Effect.flatMap(made(options), ({ open }) => Effect.flip(open(() => {})))
+      assert.deepInclude((yield* openWith({ url: "not a url" })).reason, { because: "the address is no URL" })
+      assert.deepInclude((yield* openWith({ url: "ftp://h/" })).reason, {
+        because: "the address is no http or https URL"
+      })
+      const error = yield* openWith({ url: "http://h/", headers: { "x-key": Redacted.make("s3\ncret") } })
+      assert.include(error.message, "x-key")
+      assert.notInclude(error.message, "cret")
+    })
+  )
+
+  it.live("closing the wire fails what is in flight, and everything after", () =>
+    Effect.gen(function* () {
+      const server = yield* serve(() => {})
+      const transport = yield* made({ url: server.url })
+      const [wire, fiber] = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const wire = yield* transport.open(() => {})
+          const fiber = yield* Effect.forkDetach(Effect.flip(wire.exchange(request(1, "x"), now)), {
+            startImmediately: true
+          })
+          yield* until(Effect.sync(() => server.seen.length === 1))
+          return [wire, fiber] as const
+        })
+      )
+      assert.strictEqual((yield* Fiber.join(fiber)).reason._tag, "Closed")
+      assert.strictEqual((yield* Effect.flip(wire.ended)).reason._tag, "Closed")
+      assert.strictEqual((yield* reasonOf(wire.exchange(request(2, "x"), now)))._tag, "Closed")
+      yield* until(Effect.sync(() => server.seen[0]?.abandoned === true))
+    })
+  )
+
+  it.live("a client that filters statuses or adds headers of its own works the same", () =>
+    Effect.gen(function* () {
+      const { seen, url } = yield* serve((_seen, response) => response.writeHead(418).end("teapot"))
+      const custom = Layer.effect(
+        HttpClient.HttpClient,
+        Effect.map(HttpClient.HttpClient, (inner) => HttpClient.filterStatusOk(inner))
+      ).pipe(Layer.provide(client))
+      const context = yield* Layer.build(StreamableHttp.layer({ url }).pipe(Layer.provide(custom)))
+      const wire = yield* Context.get(context, Transport).open(() => {})
+      const error = yield* Effect.flip(wire.exchange(request(1, "x"), now))
+      assert.strictEqual(error.message, "MCP: HTTP 418 teapot")
+      assert.strictEqual(seen.length, 1)
+    })
+  )
+})
