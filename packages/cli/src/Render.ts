@@ -1,0 +1,57 @@
+/**
+ * Text for a terminal. Everything a server says is untrusted: control characters are replaced, so no server can move
+ * the cursor, change colours or rewrite a line.
+ *
+ * @since 0.1.0
+ */
+import type * as Tool from "@mcp-effect/protocol/Tool"
+
+/**
+ * One line of text from outside, safe to print: white space becomes single spaces, control characters `\ufffd`.
+ *
+ * @category formatting
+ * @since 0.1.0
+ */
+export const oneLine = (text: string): string =>
+  text
+    .replaceAll(/\s+/g, " ")
+    // oxlint-disable-next-line no-control-regex -- control characters are what this line is about
+    .replaceAll(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "\ufffd")
+    .trim()
+
+/**
+ * Cut to a width, with an ellipsis when something is missing.
+ *
+ * @category formatting
+ * @since 0.1.0
+ */
+export const clip = (text: string, width: number): string => {
+  const points = [...text]
+  return points.length > width ? `${points.slice(0, width - 1).join("")}…` : text
+}
+
+/**
+ * Facts as two columns: a name and what it is. Facts that are not there are left out.
+ *
+ * @category formatting
+ * @since 0.1.0
+ */
+export const facts = (rows: ReadonlyArray<readonly [name: string, value: string | undefined]>): string => {
+  const known = rows.filter((row): row is readonly [string, string] => row[1] !== undefined && row[1] !== "")
+  const width = Math.max(...known.map(([name]) => name.length))
+  return known.map(([name, value]) => `${name.padEnd(width)}  ${oneLine(value)}`).join("\n")
+}
+
+/**
+ * Tools, one per line: name and what it says it does.
+ *
+ * @category formatting
+ * @since 0.1.0
+ */
+export const tools = (list: ReadonlyArray<Tool.Tool>, width: number): string => {
+  const named = list.map((tool) => [clip(oneLine(tool.name), 40), oneLine(tool.description ?? tool.title ?? "")] as const)
+  const column = Math.max(0, ...named.map(([name]) => name.length))
+  return named
+    .map(([name, does]) => `  ${name.padEnd(column)}  ${clip(does, Math.max(20, width - column - 4))}`.trimEnd())
+    .join("\n")
+}

@@ -1,0 +1,193 @@
+/**
+ * Ways an operation on a connected client can fail.
+ *
+ * `McpClientError` is the one error in the channel; its `reason` says which way it was. A tool that reports failure is
+ * not here: that is a result (`isError`). Failing to connect has its own error, `NegotiationError`.
+ *
+ * @since 0.1.0
+ */
+import { CannotCarry, InvalidResult } from "@mcp-effect/protocol/ProtocolError"
+import { TransportError } from "@mcp-effect/transport/TransportError"
+import * as Schema from "effect/Schema"
+
+/**
+ * The server answered with a JSON-RPC error. Code and data are the server's, untouched; `ErrorCode.nameOf` names the
+ * codes the protocol defines.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class ServerError extends Schema.TaggedError<ServerError>()("ServerError", {
+  method: Schema.String,
+  code: Schema.Number,
+  /** The server's own message. */
+  text: Schema.String,
+  data: Schema.optionalKey(Schema.Unknown)
+}) {
+  override get message() {
+    return `the server answered ${this.method} with error ${this.code}: ${this.text}`
+  }
+}
+
+/**
+ * No answer came in time. The request was cancelled in the way of the wire. Raise the limit with the `timeout` option
+ * of the call or the `RequestTimeout` default.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class RequestTimedOut extends Schema.TaggedError<RequestTimedOut>()("RequestTimedOut", {
+  method: Schema.String,
+  /** The limit, in milliseconds. */
+  limit: Schema.Number
+}) {
+  override get message() {
+    return `no answer to ${this.method} within ${this.limit} ms (our limit, not the server's); raise \`timeout\` if it needs longer`
+  }
+}
+
+/**
+ * The wire failed, and asking again is safe: the request only reads, or it never left.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class WireFailed extends Schema.TaggedError<WireFailed>()("WireFailed", {
+  method: Schema.String,
+  cause: TransportError
+}) {
+  override get message() {
+    return `${this.method} failed: ${this.cause.message}`
+  }
+}
+
+/**
+ * The wire failed after a call had been sent and before its answer came: the tool may have run, or not. Nothing was
+ * sent again. Find out what happened before you repeat the call.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class OutcomeUnknown extends Schema.TaggedError<OutcomeUnknown>()("OutcomeUnknown", {
+  method: Schema.String,
+  cause: TransportError
+}) {
+  override get message() {
+    return `the answer to ${this.method} was lost, so it may have run: ${this.cause.message}`
+  }
+}
+
+/**
+ * The tool wants input before it can go on (a multi round-trip request), and this client was given nothing to answer
+ * with.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class InputRequired extends Schema.TaggedError<InputRequired>()("InputRequired", {
+  method: Schema.String
+}) {
+  override get message() {
+    return `the server asks for input before it answers ${this.method}, and no handler was given`
+  }
+}
+
+/**
+ * The method does not exist in the legacy era. Nothing was sent.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class NotAvailableInLegacy extends Schema.TaggedError<NotAvailableInLegacy>()("NotAvailableInLegacy", {
+  method: Schema.String,
+  version: Schema.String
+}) {
+  override get message() {
+    return `${this.method} does not exist in ${this.version}, the legacy version this connection speaks`
+  }
+}
+
+/**
+ * The method does not exist in the modern era. Nothing was sent.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class NotAvailableInModern extends Schema.TaggedError<NotAvailableInModern>()("NotAvailableInModern", {
+  method: Schema.String,
+  version: Schema.String
+}) {
+  override get message() {
+    return `${this.method} does not exist in ${this.version}, the modern version this connection speaks`
+  }
+}
+
+/**
+ * A list went on past `MaxPages` or `MaxItems`, or came back to a cursor it had already given.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class ListTooLong extends Schema.TaggedError<ListTooLong>()("ListTooLong", {
+  method: Schema.String,
+  pages: Schema.Number,
+  items: Schema.Number,
+  because: Schema.String
+}) {
+  override get message() {
+    return `gave up on ${this.method} after ${this.pages} pages and ${this.items} items: ${this.because}`
+  }
+}
+
+/**
+ * Every way an operation can fail.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export const Reason = Schema.Union([
+  ServerError,
+  RequestTimedOut,
+  WireFailed,
+  OutcomeUnknown,
+  InvalidResult,
+  InputRequired,
+  NotAvailableInLegacy,
+  NotAvailableInModern,
+  CannotCarry,
+  ListTooLong
+])
+
+/**
+ * Every way an operation can fail.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type Reason = typeof Reason.Type
+
+/**
+ * An operation on a client failed. Match the `reason`:
+ *
+ * ```ts
+ * import { McpClient } from "@mcp-effect/client"
+ * import { Effect } from "effect"
+ *
+ * export const search = (client: McpClient.McpClient["Service"]) =>
+ *   client
+ *     .callTool("search", { q: "effect" })
+ *     .pipe(Effect.catchReason("McpClientError", "RequestTimedOut", () => Effect.succeed(undefined)))
+ * ```
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class McpClientError extends Schema.TaggedError<McpClientError>()("McpClientError", {
+  /** The server, as its transport names it. */
+  server: Schema.String,
+  reason: Reason
+}) {
+  override get message() {
+    return `${this.server}: ${this.reason.message}`
+  }
+}

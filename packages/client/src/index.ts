@@ -1,0 +1,2 @@
+export * as McpClient from "./McpClient.ts"
+export * as McpClientError from "./McpClientError.ts"
