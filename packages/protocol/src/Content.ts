@@ -1,0 +1,237 @@
+/**
+ * What messages and tool results are made of: text, images, audio, resources (M-CONT).
+ *
+ * A kind of block that this package does not know is kept as it is, so that a newer server stays readable.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { Annotations } from "./Annotations.ts"
+import { resourceFields } from "./internal/resourceFields.ts"
+import { kind, laterMeta, maybe, named, open } from "./internal/shape.ts"
+import { Contents } from "./ResourceContents.ts"
+
+const asText = (text: string) => ({ type: "text", text })
+
+const isRecord = (value: unknown): value is { readonly [key: string]: unknown } =>
+  typeof value === "object" && value !== null
+
+/**
+ * Text.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const Text = open({
+  type: Schema.Literal("text"),
+  text: Schema.String,
+  annotations: maybe(Annotations),
+  _meta: laterMeta
+}).pipe(named("TextContent"))
+
+/**
+ * Text.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Text = typeof Text.Type
+
+/**
+ * A picture, in base64.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const Image = open({
+  type: Schema.Literal("image"),
+  data: Schema.String,
+  mimeType: Schema.String,
+  annotations: maybe(Annotations),
+  _meta: laterMeta
+}).pipe(named("ImageContent"))
+
+/**
+ * A picture, in base64.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Image = typeof Image.Type
+
+/**
+ * Sound, in base64. 2024-11-05 does not know it: a note in text takes its place.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const Audio = open({
+  type: Schema.Literal("audio"),
+  data: Schema.String,
+  mimeType: Schema.String,
+  annotations: maybe(Annotations),
+  _meta: laterMeta
+}).pipe(
+  named("AudioContent"),
+  kind({
+    from: "2025-03-26",
+    degrade: (block) => asText(isRecord(block) ? `[audio, ${String(block["mimeType"])}]` : "[audio]")
+  })
+)
+
+/**
+ * Sound, in base64.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Audio = typeof Audio.Type
+
+/**
+ * Points to a resource. Revisions before 2025-06-18 do not know it: its address as text takes its place.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const ResourceLink = open({ type: Schema.Literal("resource_link"), ...resourceFields }).pipe(
+  named("ResourceLink"),
+  kind({
+    from: "2025-06-18",
+    degrade: (block) => (isRecord(block) ? asText(`${String(block["name"])}: ${String(block["uri"])}`) : undefined)
+  })
+)
+
+/**
+ * Points to a resource.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ResourceLink = typeof ResourceLink.Type
+
+/**
+ * The contents of a resource, put in.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const EmbeddedResource = open({
+  type: Schema.Literal("resource"),
+  resource: Contents,
+  annotations: maybe(Annotations),
+  _meta: laterMeta
+}).pipe(named("EmbeddedResource"))
+
+/**
+ * The contents of a resource, put in.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type EmbeddedResource = typeof EmbeddedResource.Type
+
+const known = new Set(["text", "image", "audio", "resource_link", "resource", "tool_use", "tool_result"])
+
+/**
+ * A kind of block that this package does not know. Its `type` is branded, so that comparing `type` with a known name
+ * tells the blocks apart.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const Unknown = open({
+  type: Schema.String.check(
+    Schema.makeFilter((type: string) => !known.has(type) || "expected a known kind of block to be complete")
+  ).pipe(Schema.brand("UnknownBlock"))
+})
+
+/**
+ * A kind of block that this package does not know.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Unknown = typeof Unknown.Type
+
+/**
+ * One piece of content.
+ *
+ * @example
+ * import type * as Content from "@mcp-effect/protocol/Content"
+ *
+ * const textOf = (block: Content.Block): string | undefined => (block.type === "text" ? block.text : undefined)
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const Block = Schema.Union([Text, Image, Audio, ResourceLink, EmbeddedResource, Unknown])
+
+/**
+ * One piece of content.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Block = typeof Block.Type
+
+/**
+ * A tool that the language model wants to use; in sampling only.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const ToolUse = open({
+  type: Schema.Literal("tool_use"),
+  id: Schema.String,
+  name: Schema.String,
+  input: Schema.Record(Schema.String, Schema.Unknown),
+  _meta: maybe(Schema.Record(Schema.String, Schema.Unknown))
+}).pipe(named("ToolUseContent"), kind({ from: "2025-11-25" }))
+
+/**
+ * A tool that the language model wants to use.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ToolUse = typeof ToolUse.Type
+
+/**
+ * What that tool gave; in sampling only.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const ToolResult = open({
+  type: Schema.Literal("tool_result"),
+  toolUseId: Schema.String,
+  content: Schema.Array(Block),
+  /** Any JSON value, `null` too: ask with `Object.hasOwn`. An object before 2026-07-28. */
+  structuredContent: maybe(Schema.Unknown),
+  isError: maybe(Schema.Boolean),
+  _meta: maybe(Schema.Record(Schema.String, Schema.Unknown))
+}).pipe(named("ToolResultContent"), kind({ from: "2025-11-25" }))
+
+/**
+ * What that tool gave.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ToolResult = typeof ToolResult.Type
+
+/**
+ * One piece of a sampling message: no resources, but the use of tools.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const SamplingBlock = Schema.Union([Text, Image, Audio, ToolUse, ToolResult])
+
+/**
+ * One piece of a sampling message.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type SamplingBlock = typeof SamplingBlock.Type

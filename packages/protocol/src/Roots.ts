@@ -1,0 +1,55 @@
+/**
+ * Roots: the folders a client lets a server work in (L-ROOT, M-ROOT).
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { anyMeta, laterMeta, maybe, named, open } from "./internal/shape.ts"
+
+/**
+ * A folder or file; `uri` is a `file://` address.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const Root = open({ uri: Schema.String, name: maybe(Schema.String), _meta: laterMeta }).pipe(named("Root"))
+
+/**
+ * A folder or file.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Root = typeof Root.Type
+
+/**
+ * Asks for the roots.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const Params = open({ _meta: anyMeta })
+
+/**
+ * Asks for the roots.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Params = typeof Params.Type
+
+/**
+ * The roots.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const Result = open({ roots: Schema.Array(Root), _meta: anyMeta })
+
+/**
+ * The roots.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Result = typeof Result.Type

@@ -1,0 +1,192 @@
+/**
+ * The codecs of one revision. Decoders are the same for all and made once; writers are made per revision, each when it
+ * is first needed.
+ */
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import * as Capabilities from "../Capabilities.ts"
+import * as Discover from "../Discover.ts"
+import { Implementation } from "../Implementation.ts"
+import * as Initialize from "../Initialize.ts"
+import { InputRequired } from "../InputRequired.ts"
+import type { JsonObject } from "../JsonRpc.ts"
+import { Level } from "../Logging.ts"
+import * as Meta from "../Meta.ts"
+import * as Method from "../Method.ts"
+import * as Notification from "../Notification.ts"
+import { CannotCarry, InvalidParams, InvalidResult, MethodNotInRevision } from "../ProtocolError.ts"
+import * as Question from "../Question.ts"
+import type { Encoded, Revision, Sender } from "../Revision.ts"
+import { Created } from "../Task.ts"
+import { eraOf, type Version } from "../Version.ts"
+import { habitsOf } from "./habits.ts"
+import { decoder, type Decoded, type Misfit } from "./lenient.ts"
+import { fits, isObject } from "./node.ts"
+import { available, compile, type Dropped, type Journal } from "./project.ts"
+import * as Stamp from "./stamp.ts"
+import { tidy } from "./tidy.ts"
+
+type Decoder = (input: unknown) => Result.Result<Decoded<unknown>, Misfit>
+
+const decodersOf = (schemas: ReadonlyArray<readonly [string, Schema.Codec<unknown>]>): ReadonlyMap<string, Decoder> =>
+  new Map(schemas.map(([key, schema]) => [key, decoder(schema)]))
+
+const results = decodersOf(Object.entries(Method.methods).map(([method, { result }]) => [method, result]))
+const questions = decodersOf(Object.entries(Question.questions).map(([method, { params }]) => [method, params]))
+const notifications = decodersOf(Object.entries(Notification.received).map(([method, { params }]) => [method, params]))
+const decodeInputRequired = decoder(InputRequired)
+const decodeCreated = decoder(Created)
+
+const run = (
+  decode: Decoder | undefined,
+  method: string,
+  input: unknown
+): Result.Result<Decoded<unknown>, InvalidResult> =>
+  decode === undefined
+    ? Result.fail(new InvalidResult({ method, pointer: "", because: "belongs to no known method" }))
+    : Result.mapError(decode(input), ({ pointer, because }) => new InvalidResult({ method, pointer, because }))
+
+const shown = (value: unknown): string =>
+  typeof value === "string" ? JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value) : typeof value
+
+const decodeComplete = (method: Method.Method, result: JsonObject) => {
+  switch (method) {
+    case "initialize":
+      return Initialize.decode(result)
+    case "server/discover":
+      return Discover.decode(result)
+    default: {
+      const { cached, lists } = Method.methods[method]
+      return run(results.get(method), method, tidy(result, { cached, lists }))
+    }
+  }
+}
+
+const decodeByType = (
+  method: Method.Method,
+  result: JsonObject,
+  accepts: ReadonlyArray<"task">
+): Result.Result<Decoded<unknown>, InvalidResult> => {
+  const type = (Object.hasOwn(result, "resultType") ? result["resultType"] : undefined) ?? "complete"
+  if (type === "complete") return decodeComplete(method, result)
+  if (type === "input_required" && Method.methods[method].asks) return run(decodeInputRequired, method, result)
+  if (type === "task" && method === "tools/call" && accepts.includes("task")) return run(decodeCreated, method, result)
+  const because = `is ${shown(type)}, which ${method} does not give`
+  return Result.fail(new InvalidResult({ method, pointer: "/resultType", because }))
+}
+
+interface Written {
+  readonly json: JsonObject
+  readonly dropped: ReadonlyArray<Dropped>
+}
+
+type Writer = (method: string, value: JsonObject) => Result.Result<Written, CannotCarry>
+
+const nothing: ReadonlyArray<Dropped> = []
+
+const writer = (schema: Schema.Codec<unknown>, version: Version): Writer => {
+  const projection = compile(schema.ast, version)
+  return (method, value) => {
+    if (projection === undefined) return Result.succeed({ json: value, dropped: nothing })
+    const journal: Journal = { dropped: [], refused: undefined }
+    const json = projection(value, [], journal)
+    return journal.refused === undefined && isObject(json)
+      ? Result.succeed({ json, dropped: journal.dropped })
+      : Result.fail(new CannotCarry({ method, version, pointer: journal.refused?.pointer ?? "" }))
+  }
+}
+
+const writersOf = (version: Version) => {
+  const made = new Map<Schema.Codec<unknown>, Writer>()
+  return (schema: Schema.Codec<unknown>): Writer => {
+    const known = made.get(schema)
+    if (known !== undefined) return known
+    const fresh = writer(schema, version)
+    made.set(schema, fresh)
+    return fresh
+  }
+}
+
+const encoded = ({ json, dropped }: Written): Encoded => ({
+  params: Object.keys(json).length === 0 ? undefined : json,
+  dropped
+})
+
+// Some servers insist on `arguments`, even for a tool that wants none.
+const straighten = (method: string, params: JsonObject): JsonObject =>
+  method === "tools/call" && !Object.hasOwn(params, "arguments") ? { ...params, arguments: {} } : params
+
+const levelOrInfo = (params: JsonObject): JsonObject =>
+  !Object.hasOwn(params, "level") || fits(Level.ast, params["level"]) ? params : { ...params, level: "info" }
+
+const decodeQuestion = (method: string, params: JsonObject | undefined, version: Version) => {
+  const decode = questions.get(method)
+  if (decode === undefined) return Result.fail(new MethodNotInRevision({ method, version }))
+  return Result.mapBoth(decode(params ?? {}), {
+    onFailure: ({ pointer, because }) => new InvalidParams({ method, pointer, because }),
+    onSuccess: ({ value }) => ({ method, params: value })
+  })
+}
+
+const decodeNotification = (method: string, params: JsonObject | undefined, version: Version) => {
+  const decode = notifications.get(method)
+  if (decode === undefined) return Result.fail(new MethodNotInRevision({ method, version }))
+  const read = method === "notifications/message" ? levelOrInfo(params ?? {}) : (params ?? {})
+  return Result.mapBoth(decode(read), {
+    onFailure: ({ pointer, because }) => new InvalidParams({ method, pointer, because }),
+    onSuccess: ({ value }) => ({ method, params: value })
+  })
+}
+
+const withoutType = (result: JsonObject): JsonObject => {
+  const { resultType: _, ...rest } = result
+  return rest
+}
+
+/** Everything that is particular to one revision. */
+export const make = (version: Version): Revision => {
+  const era = eraOf(version) ?? "modern"
+  const writers = writersOf(version)
+  const has = (method: string): method is Method.Method =>
+    Method.isMethod(method) && available(Method.methods[method].span, version)
+  const write = (method: string, schema: Schema.Codec<unknown>, params: JsonObject) =>
+    Result.map(writers(schema)(method, straighten(method, params)), encoded)
+  const missing = (method: string) => Result.fail(new MethodNotInRevision({ method, version }))
+
+  const decode = (method: Method.Method, result: JsonObject, accepts: ReadonlyArray<"task"> = []) =>
+    era === "modern" ? decodeByType(method, result, accepts) : decodeComplete(method, withoutType(result))
+  const question = (method: string, params: JsonObject | undefined) => decodeQuestion(method, params, version)
+  const hear = (method: string, params: JsonObject | undefined) => decodeNotification(method, params, version)
+
+  return {
+    version,
+    era,
+    habits: habitsOf[version],
+    supports: has,
+    gate: (method) => Method.methods[method].gates.find((gate) => available(gate, version))?.capability,
+    encode: (method, params) => (has(method) ? write(method, Method.methods[method].params, params) : missing(method)),
+    decode: decode as Revision["decode"],
+    question: question as Revision["question"],
+    answer: (method, answer) =>
+      Result.map(writers(Question.questions[method].answer)(method, answer), ({ json, dropped }) => ({
+        result: json,
+        dropped
+      })),
+    hear: hear as Revision["hear"],
+    tell: (method, params) =>
+      available(Notification.sent[method].span, version)
+        ? write(method, Notification.sent[method].params, params)
+        : missing(method),
+    stamp: (sender) => (era === "modern" ? Stamp.modern(identity(sender, version, writers)) : Stamp.legacy)
+  }
+}
+
+const identity = (sender: Sender, version: Version, writers: (schema: Schema.Codec<unknown>) => Writer): JsonObject => {
+  const written = (schema: Schema.Codec<unknown>, value: JsonObject): JsonObject =>
+    Result.match(writers(schema)("_meta", value), { onFailure: () => value, onSuccess: ({ json }) => json })
+  return {
+    [Meta.protocolVersion]: version,
+    [Meta.clientInfo]: written(Implementation, sender.client),
+    [Meta.clientCapabilities]: written(Capabilities.Client, sender.capabilities)
+  }
+}
