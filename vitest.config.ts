@@ -8,6 +8,7 @@ export default defineConfig({
       project("protocol", "packages/protocol"),
       project("negotiation", "packages/negotiation"),
       project("transport", "packages/transport"),
+      project("testing", "packages/testing"),
       project("client", "packages/client"),
       project("cli", "packages/cli"),
       project("proof", "packages/proof"),
