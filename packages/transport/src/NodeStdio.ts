@@ -70,24 +70,24 @@ const connect =
       const end = (because: string) => () => void Deferred.doneUnsafe(over, Effect.succeed(because))
 
       const child = yield* Effect.acquireRelease(
-        spawn(endpoint, options, (child) => {
-          child.stdout.on("data", listener.data)
-          child.stdout.on("end", end("the server closed its output"))
-          child.stderr.on("data", (chunk: Uint8Array) => {
+        spawn(endpoint, options, (started) => {
+          started.stdout.on("data", listener.data)
+          started.stdout.on("end", end("the server closed its output"))
+          started.stderr.on("data", (chunk: Uint8Array) => {
             tail.add(chunk)
             onStderr?.(chunk)
           })
-          child.stdin.on("drain", listener.drained)
-          child.stdin.on("close", end("the server closed its input"))
-          child.on("exit", () => {
+          started.stdin.on("drain", listener.drained)
+          started.stdin.on("close", end("the server closed its input"))
+          started.on("exit", () => {
             Deferred.doneUnsafe(exited, Effect.void)
             end("it ended")()
           })
-          child.on("close", () => void Deferred.doneUnsafe(closed, Effect.void))
+          started.on("close", () => void Deferred.doneUnsafe(closed, Effect.void))
           // Unheard, the error of a write to a dead child would end this program (T-STDIO-10).
-          for (const stream of [child.stdin, child.stdout, child.stderr, child]) stream.on("error", () => {})
+          for (const stream of [started.stdin, started.stdout, started.stderr, started]) stream.on("error", () => {})
         }),
-        (child) => stop(child, Deferred.await(exited), patience)
+        (started) => stop(started, Deferred.await(exited), patience)
       )
 
       yield* Effect.gen(function* () {

@@ -71,7 +71,7 @@ export const open = Effect.fnUntraced(function* <R>(options: {
   const { endpoint, hear } = options
   const limit = yield* Defaults.MaxMessageBytes
   const diagnostics = yield* Diagnostics
-  const run = Effect.runForkWith(yield* Effect.context<never>())
+  const run = Effect.runForkWith(yield* Effect.context())
   const report = (diagnostic: Diagnostic) => void run(diagnostics(diagnostic))
 
   const multiplexer = Multiplexer.make({ endpoint, hear, report })

@@ -86,6 +86,9 @@ export const make = Effect.fnUntraced(function* (
 export const layer = (options: Options): Layer.Layer<Transport, never, ChildProcessSpawner> =>
   Layer.effect(Transport, make(options))
 
+const each = (take: (bytes: Uint8Array) => void) =>
+  Stream.runForEachArray((chunks: ReadonlyArray<Uint8Array>) => Effect.sync(() => chunks.forEach(take)))
+
 const connect =
   (spawner: ChildProcessSpawner["Service"], endpoint: string, options: Options) =>
   (listener: Pipe.Listener): Effect.Effect<Pipe.Pipe, TransportError, Scope.Scope> =>
@@ -111,8 +114,6 @@ const connect =
 
       const input = outbox(listener.drained)
       const written = yield* Effect.forkScoped(Stream.run(input.stream, child.stdin))
-      const each = (take: (bytes: Uint8Array) => void) =>
-        Stream.runForEachArray((chunks: ReadonlyArray<Uint8Array>) => Effect.sync(() => chunks.forEach(take)))
       const read = yield* Effect.forkScoped(each(listener.data)(child.stdout), { startImmediately: true })
       const drained = yield* child.stderr.pipe(
         each((bytes) => {

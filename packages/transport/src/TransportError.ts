@@ -36,7 +36,7 @@ export class Exited extends Schema.TaggedError<Exited>()("Exited", {
   /** The command as it was configured. */
   command: Schema.String,
   /** The exit code, or null when a signal ended the process or the code is not known. */
-  code: Schema.NullOr(Schema.Number),
+  code: Schema.NullOr(Schema.Finite),
   /** The signal that ended the process, or null. */
   signal: Schema.NullOr(Schema.String),
   /** The end of what the process wrote to its standard error, at most `Defaults.StderrTailBytes`. */
@@ -85,7 +85,7 @@ export class Unreachable extends Schema.TaggedError<Unreachable>()("Unreachable"
  * @since 0.1.0
  */
 export const RpcError = Schema.Struct({
-  code: Schema.Number,
+  code: Schema.Finite,
   message: Schema.String,
   data: Schema.optionalKey(Schema.Unknown)
 })
@@ -113,7 +113,7 @@ const hints: ReadonlyArray<readonly [from: number, to: number, hint: string]> = 
  * @since 0.1.0
  */
 export class HttpRejected extends Schema.TaggedError<HttpRejected>()("HttpRejected", {
-  status: Schema.Number,
+  status: Schema.Finite,
   /** The media type without parameters, lower case. */
   mediaType: Schema.optional(Schema.String),
   /** The beginning of the body: at most 200 code points, control characters replaced. */
@@ -123,7 +123,7 @@ export class HttpRejected extends Schema.TaggedError<HttpRejected>()("HttpReject
   /** The `WWW-Authenticate` header. */
   challenge: Schema.optional(Schema.String),
   /** How long the server asks to wait, in milliseconds. */
-  retryAfter: Schema.optional(Schema.Number),
+  retryAfter: Schema.optional(Schema.Finite),
   /** Where a redirect leads, as an absolute URL with secrets removed. */
   location: Schema.optional(Schema.String),
   /**
@@ -154,7 +154,7 @@ export class HttpRejected extends Schema.TaggedError<HttpRejected>()("HttpReject
  */
 export class MalformedReply extends Schema.TaggedError<MalformedReply>()("MalformedReply", {
   /** The HTTP status, over HTTP. */
-  status: Schema.optional(Schema.Number),
+  status: Schema.optional(Schema.Finite),
   /** The media type without parameters, lower case, over HTTP. */
   mediaType: Schema.optional(Schema.String),
   /** The beginning of what came: at most 200 code points, control characters replaced. */
@@ -193,7 +193,7 @@ export class ResponseLost extends Schema.TaggedError<ResponseLost>()("ResponseLo
  */
 export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", {
   /** The limit in bytes, `Defaults.MaxMessageBytes`. */
-  limit: Schema.Number,
+  limit: Schema.Finite,
   /** What was too large: `line`, `body` or `event`. */
   what: Schema.String
 }) {

@@ -37,13 +37,21 @@ const result = (response: JsonRpc.Response): JsonRpc.JsonObject => {
 const until = <E, R>(condition: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
   Effect.flatMap(condition, (yes) => (yes ? Effect.void : Effect.delay(until(condition), 5)))
 
+const collected = () => {
+  const diagnostics: Array<Diagnostic> = []
+  return {
+    diagnostics,
+    collect: Effect.provideService(Diagnostics, (diagnostic) => Effect.sync(() => void diagnostics.push(diagnostic)))
+  }
+}
+
 const portable = (options: Stdio.Options) => Stdio.layer(options).pipe(Layer.provide(NodeServices.layer))
 const variants: ReadonlyArray<readonly [string, (options: Stdio.Options) => Layer.Layer<Transport>]> = [
   ["Stdio", portable],
   ["NodeStdio", NodeStdio.layer]
 ]
 
-describe.each(variants)("%s", (_, layer) => {
+describe.each(variants)("%s", (_name, layer) => {
   const opened = Effect.fnUntraced(function* (options: Partial<Stdio.Options> = {}) {
     const heard: Array<Incoming> = []
     const transport = yield* Transport.pipe(
@@ -52,14 +60,6 @@ describe.each(variants)("%s", (_, layer) => {
     const wire = yield* transport.open((message) => void heard.push(message))
     return { wire, heard, endpoint: transport.endpoint }
   })
-  const collected = () => {
-    const diagnostics: Array<Diagnostic> = []
-    return {
-      diagnostics,
-      collect: Effect.provideService(Diagnostics, (diagnostic) => Effect.sync(() => void diagnostics.push(diagnostic)))
-    }
-  }
-
   it.live("answers a request and ends with its scope", () =>
     Effect.gen(function* () {
       const { wire } = yield* opened()

@@ -11,14 +11,15 @@ const secretNames = [/token|key|secret|passw|auth|signature|credential|session|^
 /** The URL for people and for keys: user name, password and secret-looking parameters hidden. */
 export const shown = (url: string): string => UrlParams.redactUrl(url, secretNames)
 
+const plain = (text: string) =>
+  Result.getOrElse(
+    Result.try(() => decodeURIComponent(text)),
+    () => text
+  )
+
 /** Takes user name and password out of a URL, where `fetch` refuses them, and makes the header of them. */
 export const withoutCredentials = (url: URL): { readonly url: string; readonly authorization: string | undefined } => {
   if (url.username === "" && url.password === "") return { url: url.href, authorization: undefined }
-  const plain = (text: string) =>
-    Result.getOrElse(
-      Result.try(() => decodeURIComponent(text)),
-      () => text
-    )
   const bare = new URL(url)
   bare.username = ""
   bare.password = ""

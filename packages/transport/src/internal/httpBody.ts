@@ -43,9 +43,10 @@ const pour = (response: HttpClientResponse, into: (chunk: Uint8Array) => boolean
     Effect.catchIf(isEmpty, () => Effect.void)
   )
 
+const lost = (error: HttpClientError) => new ResponseLost({ because: `the body broke off (${innermost(error)})` })
+
 /** The whole body as text, or `TooLarge`. */
 export const whole = (response: HttpClientResponse, limit: number): Effect.Effect<string, ResponseLost | TooLarge> => {
-  const lost = (error: HttpClientError) => new ResponseLost({ because: `the body broke off (${innermost(error)})` })
   if (announced(response) <= limit) return Effect.mapError(response.text, lost)
   return Effect.suspend(() => {
     const collected = collector(limit)

@@ -89,7 +89,7 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
       ? Context.add(equipped, TracerDisabledWhen, () => true)
       : equipped
   }
-  const context = equip(yield* Effect.context<never>())
+  const context = equip(yield* Effect.context())
   const report = (diagnostic: Diagnostic) => void Effect.runForkWith(context)(diagnostics(diagnostic))
   const failed = (reason: Reason) => new TransportError({ endpoint, reason })
 

@@ -50,16 +50,15 @@ export const make = (options: Options): ((chunk: Uint8Array) => void) => {
 
   return (chunk) => {
     let start = 0
-    while (!broken) {
-      const end = chunk.indexOf(newline, start)
-      if (held + (end === -1 ? chunk.length : end) - start > options.limit) return tooLong()
-      if (end === -1) break
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+      if (broken) return
+      if (held + end - start > options.limit) return tooLong()
       options.line(decode(join(chunk.subarray(start, end))))
       start = end + 1
     }
-    if (!broken && start < chunk.length) {
-      parts.push(chunk.subarray(start))
-      held += chunk.length - start
-    }
+    if (broken || start === chunk.length) return
+    parts.push(chunk.subarray(start))
+    held += chunk.length - start
+    if (held > options.limit) tooLong()
   }
 }

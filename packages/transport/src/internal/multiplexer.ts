@@ -37,6 +37,13 @@ interface Open {
   readonly interim: ((message: Incoming) => void) | undefined
 }
 
+/** The id under which a request is kept, for an id from the wire: exact, or a number echoed as text (T-RPC-4). */
+const keyIn = (ids: { has(id: JsonRpc.RequestId): boolean }, id: JsonRpc.RequestId) => {
+  if (ids.has(id)) return id
+  const other = typeof id === "number" ? String(id) : Number(id)
+  return ids.has(other) && Envelope.sameId(other, id) ? other : undefined
+}
+
 export const make = (options: {
   readonly endpoint: string
   readonly hear: (message: Incoming) => void
@@ -48,13 +55,6 @@ export const make = (options: {
   const gone = Deferred.makeUnsafe<never, TransportError>()
   let end: TransportError | undefined
   let full = false
-
-  /** The id under which a request is kept, for an id from the wire: exact, or a number echoed as text (T-RPC-4). */
-  const keyIn = (ids: { has(id: JsonRpc.RequestId): boolean }, id: JsonRpc.RequestId) => {
-    if (ids.has(id)) return id
-    const other = typeof id === "number" ? String(id) : Number(id)
-    return ids.has(other) && Envelope.sameId(other, id) ? other : undefined
-  }
 
   const settle = (key: JsonRpc.RequestId, effect: Effect.Effect<JsonRpc.Response, TransportError>) => {
     const request = open.get(key)

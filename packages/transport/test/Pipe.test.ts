@@ -1,0 +1,304 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Defaults from "@mcp-effect/protocol/Defaults"
+import { type Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
+import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
+import * as Lines from "../src/internal/lines.ts"
+import * as Pipe from "../src/Pipe.ts"
+import type { Incoming } from "../src/Transport.ts"
+import { Closed } from "../src/TransportError.ts"
+import { modern } from "./fixtures/revisions.ts"
+
+const encoder = new TextEncoder()
+const how = { revision: modern }
+const request = (id: JsonRpc.RequestId, method = "x"): JsonRpc.Request => ({ jsonrpc: "2.0", id, method })
+const note = (method: string, params: JsonRpc.JsonObject): JsonRpc.Notification => ({ jsonrpc: "2.0", method, params })
+
+/** A wire over a pipe that the test holds in its hands. */
+const held = Effect.gen(function* () {
+  const heard: Array<Incoming> = []
+  const writes: Array<string> = []
+  const diagnostics: Array<Diagnostic> = []
+  let room = true
+  let listener: Pipe.Listener | undefined
+  const scope = yield* Scope.make()
+  const wire = yield* Pipe.open({
+    endpoint: "test",
+    hear: (message) => void heard.push(message),
+    connect: (given) =>
+      Effect.sync(() => {
+        listener = given
+        return {
+          write: (lines) => {
+            writes.push(lines)
+            return room
+          }
+        }
+      })
+  }).pipe(
+    Scope.provide(scope),
+    Effect.provideService(Diagnostics, (diagnostic) => Effect.sync(() => void diagnostics.push(diagnostic)))
+  )
+  return {
+    wire,
+    heard,
+    writes,
+    diagnostics,
+    close: Scope.close(scope, Exit.void),
+    say: (...values: ReadonlyArray<unknown>) =>
+      listener?.data(encoder.encode(values.map((value) => `${JSON.stringify(value)}\n`).join(""))),
+    end: (because: string) => listener?.ended(new Closed({ because })),
+    setRoom: (yes: boolean) => {
+      room = yes
+      if (yes) listener?.drained()
+    },
+    ask: (asked: JsonRpc.Request, interim?: (message: Incoming) => void) =>
+      Effect.forkChild(Effect.exit(wire.exchange(asked, interim === undefined ? how : { ...how, interim })), {
+        startImmediately: true
+      })
+  }
+})
+
+const turn = Effect.promise(() => Promise.resolve())
+
+describe("a framer of lines", () => {
+  it.prop(
+    "T-STDIO-2, T-STDIO-3: gives the same lines however the bytes are cut",
+    { texts: Schema.Array(Schema.String), cuts: Schema.Array(Schema.Int) },
+    ({ cuts, texts }) => {
+      const lines = texts.map((text) => JSON.stringify({ text, also: "读😀" }))
+      const bytes = encoder.encode(lines.map((line, i) => line + (i % 2 === 0 ? "\n" : "\r\n")).join(""))
+      const at = cuts.map((cut) => Math.abs(cut) % (bytes.length + 1)).sort((a, b) => a - b)
+      const seen: Array<string> = []
+      const read = Lines.make({ limit: 1_000_000, line: (line) => void seen.push(line), tooLong: () => {} })
+      for (const [i, start] of [0, ...at].entries()) read(bytes.subarray(start, at[i] ?? bytes.length))
+      assert.deepStrictEqual(seen, lines)
+    }
+  )
+
+  it("T-STDIO-4: says so once when a line is too long, and then nothing more", () => {
+    let times = 0
+    const seen: Array<string> = []
+    const read = Lines.make({ limit: 4, line: (line) => void seen.push(line), tooLong: () => void times++ })
+    for (const chunk of ["1234\n", "12", "345", "\n1\n", "123456\n"]) read(encoder.encode(chunk))
+    assert.deepStrictEqual([seen, times], [["1234"], 1])
+  })
+
+  it("T-STDIO-4: does work in proportion to the bytes", () => {
+    let length = 0
+    const read = Lines.make({ limit: 1e9, line: (line) => void (length = line.length), tooLong: () => {} })
+    const chunk = new Uint8Array(4_096).fill(120)
+    for (let i = 0; i < 16_384; i++) read(chunk)
+    read(encoder.encode("\n"))
+    assert.strictEqual(length, 64 * 1024 * 1024)
+  })
+})
+
+describe("a wire over a pipe", () => {
+  it.effect("answers go to the request with their id, whatever their order", () =>
+    Effect.gen(function* () {
+      const pipe = yield* held
+      const [one, two] = [yield* pipe.ask(request(1)), yield* pipe.ask(request("b"))]
+      pipe.say({ jsonrpc: "2.0", id: "b", result: { n: 2 } }, { jsonrpc: "2.0", id: 1, result: { n: 1 } })
+      assert.deepStrictEqual(
+        (yield* Fiber.join(one)).pipe(Exit.getSuccess),
+        Exit.succeed({ jsonrpc: "2.0", id: 1, result: { n: 1 } } as const).pipe(Exit.getSuccess)
+      )
+      assert.isTrue(Exit.isSuccess(yield* Fiber.join(two)))
+    })
+  )
+
+  it.effect("T-RPC-4: a number echoed as text is the same id; text that only resembles one is not", () =>
+    Effect.gen(function* () {
+      const pipe = yield* held
+      const fiber = yield* pipe.ask(request(0))
+      pipe.say({ jsonrpc: "2.0", id: "", result: {} }, { jsonrpc: "2.0", id: "0x0", result: {} })
+      assert.isUndefined(fiber.pollUnsafe())
+      pipe.say({ jsonrpc: "2.0", id: "0", result: {} })
+      assert.deepStrictEqual(yield* Fiber.join(fiber), Exit.succeed({ jsonrpc: "2.0", id: 0, result: {} }))
+      assert.strictEqual(pipe.diagnostics.length, 2)
+    })
+  )
+
+  it.effect("P15: an error without an id answers the only request in flight, and is reported when there are more", () =>
+    Effect.gen(function* () {
+      const pipe = yield* held
+      const error = { code: -32700, message: "?" }
+      const first = yield* pipe.ask(request(1))
+      pipe.say({ jsonrpc: "2.0", id: null, error })
+      assert.deepStrictEqual(yield* Fiber.join(first), Exit.succeed({ jsonrpc: "2.0", id: 1, error }))
+      const [second, third] = [yield* pipe.ask(request(2)), yield* pipe.ask(request(3))]
+      pipe.say({ jsonrpc: "2.0", error })
+      assert.deepStrictEqual([second.pollUnsafe(), third.pollUnsafe()], [undefined, undefined])
+      assert.deepInclude(pipe.diagnostics[0], { _tag: "UnknownResponse", id: null })
+      yield* Fiber.interruptAll([second, third])
+    })
+  )
+
+  it.effect("T-RPC-1: an answer nobody asked for is reported; a late one of an abandoned request is not", () =>
+    Effect.gen(function* () {
+      const pipe = yield* held
+      yield* Effect.flatMap(pipe.ask(request(1)), Fiber.interrupt)
+      pipe.say(note("notifications/progress", { progressToken: 1, progress: 1 }), {
+        jsonrpc: "2.0",
+        id: "1",
+        result: {}
+      })
+      assert.deepStrictEqual([pipe.diagnostics, pipe.heard], [[], []])
+      pipe.say({ jsonrpc: "2.0", id: 1, result: {} })
+      assert.deepInclude(pipe.diagnostics[0], { _tag: "UnknownResponse", id: 1 })
+    })
+  )
+
+  it.effect("an answer that cannot be read fails its request instead of leaving it waiting", () =>
+    Effect.gen(function* () {
+      const pipe = yield* held
+      const [one, two] = [yield* pipe.ask(request(1)), yield* pipe.ask(request(2))]
+      pipe.say({ jsonrpc: "2.0", id: 1, result: "text" }, { jsonrpc: "2.0", id: 2, error: "text" })
+      for (const fiber of [one, two]) {
+        const error = yield* Effect.flip(yield* Fiber.join(fiber))
+        assert.deepInclude(error.reason, { _tag: "MalformedReply" })
+      }
+    })
+  )
+
+  it.effect("a null error beside a result, and null parameters, are read as absent", () =>
+    Effect.gen(function* () {
+      const pipe = yield* held
+      const fiber = yield* pipe.ask(request(1))
+      pipe.say(
+        { jsonrpc: "2.0", id: 9, method: "ping", params: null },
+        { jsonrpc: "2.0", id: 1, result: {}, error: null }
+      )
+      assert.isTrue(Exit.isSuccess(yield* Fiber.join(fiber)))
+      assert.deepInclude(pipe.heard[0], { id: 9, method: "ping" })
+    })
+  )
+
+  it.effect("T-RPC-7: an array is taken apart in order", () =>
+    Effect.gen(function* () {
+      const pipe = yield* held
+      const seen: Array<Incoming> = []
+      const fiber = yield* pipe.ask(request(1), (message) => void seen.push(message))
+      const progress = note("notifications/progress", { progressToken: 1, progress: 1 })
+      const log = note("notifications/message", { level: "info", data: "x" })
+      pipe.say([log, progress, { jsonrpc: "2.0", id: 1, result: {} }])
+      assert.isTrue(Exit.isSuccess(yield* Fiber.join(fiber)))
+      assert.deepStrictEqual([seen, pipe.heard], [[progress], [log]])
+    })
+  )
+
+  it.effect("hostile ids and tokens match nothing", () =>
+    Effect.gen(function* () {
+      const pipe = yield* held
+      const fiber = yield* pipe.ask(request(1))
+      const token = note("notifications/progress", { progressToken: "__proto__" })
+      pipe.say(
+        token,
+        { jsonrpc: "2.0", id: "__proto__", result: {} },
+        { jsonrpc: "2.0", id: "constructor", result: {} }
+      )
+      assert.deepStrictEqual(pipe.heard, [token])
+      assert.strictEqual(pipe.diagnostics.length, 2)
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* Fiber.interrupt(fiber)
+    })
+  )
+
+  it.effect("the messages of one turn are written at once", () =>
+    Effect.gen(function* () {
+      const pipe = yield* held
+      for (let id = 0; id < 64; id++) yield* pipe.ask(request(id))
+      yield* turn
+      assert.strictEqual(pipe.writes.length, 1)
+      assert.strictEqual(pipe.writes[0]?.split("\n").length, 65)
+    })
+  )
+
+  it.effect("a full pipe gets nothing more until it has drained, and no answer waits for that", () =>
+    Effect.gen(function* () {
+      const pipe = yield* held
+      pipe.setRoom(false)
+      const first = yield* pipe.ask(request(1))
+      yield* turn
+      yield* pipe.ask(request(2))
+      const third = yield* pipe.ask(request(3))
+      yield* turn
+      assert.strictEqual(pipe.writes.length, 1)
+      pipe.say({ jsonrpc: "2.0", id: 1, result: {} })
+      assert.isTrue(Exit.isSuccess(yield* Fiber.join(first)))
+      yield* Fiber.interrupt(third)
+      pipe.setRoom(true)
+      yield* Effect.yieldNow
+      yield* turn
+      assert.deepStrictEqual(
+        pipe.writes
+          .join("")
+          .trim()
+          .split("\n")
+          .map((line) => JSON.parse(line).id),
+        [1, 2]
+      )
+    })
+  )
+
+  it.effect("the end fails every open exchange exactly once, and everything after", () =>
+    Effect.gen(function* () {
+      const pipe = yield* held
+      const fibers = yield* Effect.forEach([1, 2, 3], (id) => pipe.ask(request(id)))
+      pipe.end("gone")
+      pipe.end("twice")
+      pipe.say({ jsonrpc: "2.0", id: 1, result: {} })
+      for (const fiber of fibers) {
+        assert.deepInclude((yield* Effect.flip(yield* Fiber.join(fiber))).reason, { because: "gone" })
+      }
+      assert.deepInclude((yield* Effect.flip(pipe.wire.ended)).reason, { because: "gone" })
+      assert.deepInclude((yield* Effect.flip(pipe.wire.exchange(request(4), how))).reason, { because: "gone" })
+      assert.deepInclude((yield* Effect.flip(pipe.wire.send(note("x", {}), modern))).reason, { because: "gone" })
+    })
+  )
+
+  it.effect("closing hands over what was said last, then fails what is open", () =>
+    Effect.gen(function* () {
+      const pipe = yield* held
+      const fiber = yield* pipe.ask(request(1))
+      yield* pipe.wire.send(note("bye", {}), modern)
+      yield* pipe.close
+      assert.include(pipe.writes.join(""), "bye")
+      assert.deepInclude((yield* Effect.flip(yield* Fiber.join(fiber))).reason, { _tag: "Closed" })
+    })
+  )
+
+  it.effect("a request with the id of an open one, or with what JSON cannot hold, is a defect and harms no other", () =>
+    Effect.gen(function* () {
+      const pipe = yield* held
+      const fiber = yield* pipe.ask(request(1))
+      assert.isTrue(Exit.hasDies(yield* Effect.exit(pipe.wire.exchange(request(1), how))))
+      const unspeakable = { ...request(2), params: { n: 1n } }
+      assert.isTrue(Exit.hasDies(yield* Effect.exit(pipe.wire.exchange(unspeakable, how))))
+      pipe.say({ jsonrpc: "2.0", id: 1, result: {} })
+      assert.isTrue(Exit.isSuccess(yield* Fiber.join(fiber)))
+    })
+  )
+
+  it.effect("T-STDIO-1: a flood of noise is reported a few times, not each time", () =>
+    Effect.gen(function* () {
+      const pipe = yield* held
+      for (let i = 0; i < 1_000; i++) pipe.say("noise")
+      assert.strictEqual(pipe.diagnostics.length, 10)
+      assert.deepInclude(pipe.diagnostics.at(-1), { skipped: 512 })
+    })
+  )
+
+  it.effect("a line over Defaults.MaxMessageBytes ends the wire", () =>
+    Effect.gen(function* () {
+      const pipe = yield* held
+      pipe.say("x".repeat(200))
+      assert.deepInclude((yield* Effect.flip(pipe.wire.ended)).reason, { _tag: "TooLarge", limit: 100, what: "line" })
+    }).pipe(Effect.provideService(Defaults.MaxMessageBytes, 100))
+  )
+})
