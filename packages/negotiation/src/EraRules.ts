@@ -179,7 +179,7 @@ export const rules: ReadonlyArray<Rule<ProbeReading, ProbeRuling>> = [
   },
   {
     id: "P11",
-    heard: "-32020, with `fallback: \"spec\"`",
+    heard: '-32020, with `fallback: "spec"`',
     matches: (reading) => reading.terms.fallback === "spec" && code(-32020)(reading),
     on: { pipe: fail("HeaderMismatch"), http: fail("HeaderMismatch") },
     evidence: undefined,
@@ -188,7 +188,7 @@ export const rules: ReadonlyArray<Rule<ProbeReading, ProbeRuling>> = [
   },
   {
     id: "P11",
-    heard: "-32021, with `fallback: \"spec\"`",
+    heard: '-32021, with `fallback: "spec"`',
     matches: (reading) => reading.terms.fallback === "spec" && code(-32021)(reading),
     on: { pipe: fail("MissingCapability"), http: fail("MissingCapability") },
     evidence: undefined,
@@ -296,7 +296,7 @@ export const rules: ReadonlyArray<Rule<ProbeReading, ProbeRuling>> = [
   },
   {
     id: "P22",
-    heard: "HTTP 406, 415, 422 without a modern error, with `legacyStatuses: \"spec\"`",
+    heard: 'HTTP 406, 415, 422 without a modern error, with `legacyStatuses: "spec"`',
     matches: (reading) => reading.terms.legacyStatuses === "spec" && status(406, 415, 422)(reading),
     on: { pipe: notHeard, http: "handshakeOnly" },
     evidence: "weak",
@@ -332,7 +332,8 @@ export const rules: ReadonlyArray<Rule<ProbeReading, ProbeRuling>> = [
   },
   {
     id: "P29",
-    heard: "anything else: another media type, no JSON-RPC, a foreign id, an empty 2xx, an event stream that ended first",
+    heard:
+      "anything else: another media type, no JSON-RPC, a foreign id, an empty 2xx, an event stream that ended first",
     matches: () => true,
     on: { pipe: fail("MalformedProbeReply"), http: fail("MalformedProbeReply") },
     evidence: undefined,
@@ -350,7 +351,8 @@ export const rules: ReadonlyArray<Rule<ProbeReading, ProbeRuling>> = [
 export const outside: ReadonlyArray<OutsideRule> = [
   {
     id: "P4",
-    heard: "a DiscoverResult without `ttlMs`, `cacheScope` or `resultType`, with a malformed identity, or with more members",
+    heard:
+      "a DiscoverResult without `ttlMs`, `cacheScope` or `resultType`, with a malformed identity, or with more members",
     keeps: "decoding: 0, `private`, `complete`, none; unknown members are left alone",
     because: "a strict reading would downgrade silently",
     source: "M-DISC-9"

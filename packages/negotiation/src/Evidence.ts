@@ -135,7 +135,12 @@ const naming = (value: unknown) => {
  */
 export const heardOf: (signal: Signal) => Heard = Signal.$match({
   Answered: ({ result }) => ({ signal: "Answered" as const, ...naming(result) }),
-  Failed: ({ error }) => ({ signal: "Failed" as const, code: error.code, ...said(error.message), ...naming(error.data) }),
+  Failed: ({ error }) => ({
+    signal: "Failed" as const,
+    code: error.code,
+    ...said(error.message),
+    ...naming(error.data)
+  }),
   HttpStatus: ({ status, error, body }) => ({
     signal: "HttpStatus" as const,
     status,

@@ -7,7 +7,7 @@
  * @since 0.1.0
  */
 import type { JsonObject } from "@mcp-effect/protocol/JsonRpc"
-import * as Version from "@mcp-effect/protocol/Version"
+import type * as Version from "@mcp-effect/protocol/Version"
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 import { excerpt } from "./internal/excerpt.ts"
@@ -151,7 +151,10 @@ export const fromInput = (input: unknown, terms: Terms.Terms): Result.Result<Mod
         if (terms.legacy.length === 0) return refuse(got, "this client speaks no version of the handshake era")
         return mode.offer === undefined || terms.legacy.includes(mode.offer)
           ? Result.succeed(mode)
-          : refuse(got, `'${excerpt(mode.offer)}' cannot be offered in a handshake; offer one of ${terms.legacy.join(", ")}`)
+          : refuse(
+              got,
+              `'${excerpt(mode.offer)}' cannot be offered in a handshake; offer one of ${terms.legacy.join(", ")}`
+            )
       case "Modern":
         if (terms.kind === "sse") return refuse(got, "the transport 'sse' belongs to the handshake era; use 'http'")
         return terms.modern.length === 0 ? refuse(got, "this client speaks no modern version") : Result.succeed(mode)

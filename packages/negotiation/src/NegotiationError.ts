@@ -1,5 +1,5 @@
 /**
- * The one error of a negotiation, and the two reasons that hold another one.
+ * The one error of a negotiation.
  *
  * `reason` says how it failed; around it stand the facts every failure shares: where, over what, how long it took and
  * the evidence step by step. Catch a reason with `Effect.catchReason("NegotiationError", "AuthorizationRequired", f)`.
@@ -8,127 +8,16 @@
  */
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
-import { Heard, questionOf, Steps, type Step } from "./Evidence.ts"
+import { questionOf, type Step, Steps } from "./Evidence.ts"
 import * as wording from "./internal/wording.ts"
-import * as Reasons from "./Reason.ts"
-
-const innermost = [
-  Reasons.ProbeTimeout,
-  Reasons.ProbeTransportFailure,
-  Reasons.ProbeHttpStatus,
-  Reasons.AuthorizationRequired,
-  Reasons.AuthorizationDenied,
-  Reasons.MalformedProbeReply,
-  Reasons.NoMutualVersion,
-  Reasons.HeaderMismatch,
-  Reasons.MissingCapability,
-  Reasons.ServerExited,
-  Reasons.SpawnFailed,
-  Reasons.ClosedDuringNegotiation
-] as const
-
-/**
- * What a probe alone can fail with.
- *
- * @category models
- * @since 0.1.0
- */
-export const ProbeReason = Schema.Union(innermost)
-
-/**
- * @category models
- * @since 0.1.0
- */
-export type ProbeReason = typeof ProbeReason.Type
-
-const causing = (heard: Heard, cause: ProbeReason | undefined) =>
-  cause?.message ?? wording.headline("server/discover", heard)
-
-/**
- * Mode `modern` did not find a modern version both sides speak. It never falls back (U-01).
- *
- * @category reasons
- * @since 0.1.0
- */
-export class ModernUnavailable extends Schema.TaggedError<ModernUnavailable>()("ModernUnavailable", {
-  heard: Heard,
-  /** The row that read it. */
-  rule: Schema.String,
-  /** How mode `auto` would have failed. Absent where it would have tried the handshake. */
-  cause: Schema.optionalKey(ProbeReason)
-}) {
-  override get message() {
-    const message = causing(this.heard, this.cause)
-    return this.cause === undefined ? wording.advising(message, this.hint) : message
-  }
-  get hint() {
-    return this.cause?.hint ?? "Mode 'modern' never falls back: set mode 'auto', or 'legacy' if the server is known to be old"
-  }
-  get isRetryable() {
-    return this.cause?.isRetryable ?? false
-  }
-}
-
-/**
- * A pinned version was to be verified, and the server did not confirm it (section 5).
- *
- * @category reasons
- * @since 0.1.0
- */
-export class PinnedVersionUnavailable extends Schema.TaggedError<PinnedVersionUnavailable>()("PinnedVersionUnavailable", {
-  version: Schema.String,
-  heard: Heard,
-  rule: Schema.String,
-  /** How mode `auto` would have failed. Absent where it would have gone on. */
-  cause: Schema.optionalKey(ProbeReason)
-}) {
-  override get message() {
-    const message = causing(this.heard, this.cause)
-    return this.cause === undefined ? wording.advising(message, this.hint) : message
-  }
-  get hint() {
-    return this.cause?.hint ?? `The server does not confirm ${this.version}: pin a version it names, or set mode 'auto'`
-  }
-  get isRetryable() {
-    return this.cause?.isRetryable ?? false
-  }
-}
-
-/**
- * Every reason.
- *
- * @category models
- * @since 0.1.0
- */
-export const Reason = Schema.Union([
-  ...innermost,
-  ModernUnavailable,
-  PinnedVersionUnavailable,
-  Reasons.ModeInvalid,
-  Reasons.PriorInvalid,
-  Reasons.LegacyHandshakeFailed,
-  Reasons.HandshakeTimeout,
-  Reasons.LegacyVersionUnsupported,
-  Reasons.ModernOnlyServer,
-  Reasons.TransportFallbackExhausted,
-  Reasons.DiscoverRejected,
-  Reasons.InitializeRejected
-])
-
-/**
- * @category models
- * @since 0.1.0
- */
-export type Reason = typeof Reason.Type
+import { Reason } from "./Reason.ts"
 
 // The last probe that led to a handshake, for failures whose reason does not hold it.
 const fallbackOf = (reason: Reason, attempts: ReadonlyArray<Step>): wording.ProbeHalf | undefined => {
   if ("probe" in reason || !attempts.some((step) => step.asked !== "discover" && step.asked !== "inspect"))
     return undefined
   const probe = attempts.findLast((step) => step.asked === "discover" && step.strength !== undefined)
-  return probe?.strength === undefined
-    ? undefined
-    : { heard: probe.heard, rule: probe.rule, strength: probe.strength }
+  return probe?.strength === undefined ? undefined : { heard: probe.heard, rule: probe.rule, strength: probe.strength }
 }
 
 /**

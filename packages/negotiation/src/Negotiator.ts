@@ -22,9 +22,11 @@ import type { Agreement, Outcome } from "./Agreement.ts"
 import { heardOf, type Step } from "./Evidence.ts"
 import type { Input } from "./Mode.ts"
 import * as Negotiation from "./Negotiation.ts"
-import { NegotiationError, type Reason } from "./NegotiationError.ts"
-import { HandshakeTimeout, ProbeTimeout } from "./Reason.ts"
+import { NegotiationError } from "./NegotiationError.ts"
+import { ProbeTimeout } from "./ProbeReason.ts"
+import { HandshakeTimeout, type Reason } from "./Reason.ts"
 import { Signal } from "./Signal.ts"
+import * as State from "./State.ts"
 import type { Terms } from "./Terms.ts"
 
 /**
@@ -133,7 +135,7 @@ const agreementOf = (outcome: Outcome, evidence: ReadonlyArray<Step>): Agreement
 }
 
 // Time that runs out is no silence: silence on a pipe would be a verdict (P16).
-const outOfTime = (state: Negotiation.State): Reason => {
+const outOfTime = (state: State.State): Reason => {
   switch (state._tag) {
     case "Discovering":
     case "Recovering":
@@ -149,11 +151,7 @@ const outOfTime = (state: Negotiation.State): Reason => {
   }
 }
 
-const ask = <R>(
-  port: Port["Service"],
-  options: Options<R>,
-  state: Negotiation.State
-): Effect.Effect<Answer, never, R> => {
+const ask = <R>(port: Port["Service"], options: Options<R>, state: State.State): Effect.Effect<Answer, never, R> => {
   switch (state._tag) {
     case "Discovering":
     case "Recovering":
@@ -211,14 +209,10 @@ export const negotiate = Effect.fn("mcp.connect")(function* <R = never>(
   const next = Negotiation.step(terms)
   const began = yield* Clock.currentTimeMillis
   const evidence: Array<Step> = []
-  let state = Negotiation.begin(terms, options.mode ?? "auto", began)
+  let state = State.begin(terms, options.mode ?? "auto", began)
 
   const settle = Effect.gen(function* () {
-    for (
-      let question = Negotiation.questionOf(state);
-      question !== undefined;
-      question = Negotiation.questionOf(state)
-    ) {
+    for (let question = State.questionOf(state); question !== undefined; question = State.questionOf(state)) {
       const from = state
       const asked = yield* Clock.currentTimeMillis
       const { signal, late } = yield* ask(port, options, from)
@@ -247,7 +241,7 @@ export const negotiate = Effect.fn("mcp.connect")(function* <R = never>(
       duration: options.deadline ?? (yield* Defaults.ConnectTimeout),
       orElse: () =>
         Effect.sync(() => {
-          state = Negotiation.State.Refused({ reason: outOfTime(state) })
+          state = State.State.Refused({ reason: outOfTime(state) })
         })
     })
   )
@@ -311,7 +305,6 @@ export const retrying =
         schedule: Schedule.modifyDelay(schedule, ({ duration, input }) =>
           Effect.succeed(Duration.max(duration, input.retryAfter ?? Duration.zero))
         ),
-        while: (error) =>
-          error.isRetryable && Duration.isLessThanOrEqualTo(error.retryAfter ?? Duration.zero, longest)
+        while: (error) => error.isRetryable && Duration.isLessThanOrEqualTo(error.retryAfter ?? Duration.zero, longest)
       })
     )

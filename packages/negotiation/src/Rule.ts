@@ -7,7 +7,7 @@
  * @since 0.1.0
  */
 import type { Strength } from "./Evidence.ts"
-import type { Reason } from "./NegotiationError.ts"
+import type { Reason } from "./Reason.ts"
 import type { Column } from "./Terms.ts"
 
 /**

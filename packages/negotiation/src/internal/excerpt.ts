@@ -1,8 +1,8 @@
 /** How much foreign text a message or a piece of evidence may hold, in code points (U-05). */
 const limit = 200
 
-// C0, DEL, C1, line and paragraph separators, and the marks that turn the direction of text around.
-const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+// Controls, line and paragraph separators, and the marks that turn the direction of text around.
+const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
 
 /** The first 200 code points of a text, in one line. */
 export const excerpt = (text: string): string =>

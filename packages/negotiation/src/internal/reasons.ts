@@ -1,7 +1,7 @@
 import * as Duration from "effect/Duration"
 import { type Asked, describe, heardOf } from "../Evidence.ts"
 import type * as Evidence from "../Evidence.ts"
-import type { ProbeReason, Reason } from "../NegotiationError.ts"
+import * as Probe from "../ProbeReason.ts"
 import * as Reasons from "../Reason.ts"
 import type { Reading } from "../Reading.ts"
 import * as excerpts from "./excerpt.ts"
@@ -28,32 +28,32 @@ const http = ({ asked, reading: { signal, status } }: Facts) => ({
 const half = (probe: ProbeHalf | undefined) => (probe === undefined ? {} : { probe })
 const said = (facts: Facts) => excerpts.excerpt(facts.reading.error?.message ?? "")
 
-const malformed = ({ asked, reading: { signal } }: Facts): ProbeReason =>
+const malformed = ({ asked, reading: { signal } }: Facts): Probe.ProbeReason =>
   signal._tag === "Malformed"
-    ? new Reasons.MalformedProbeReply({
+    ? new Probe.MalformedProbeReply({
         asked,
         because: excerpts.excerpt(signal.because),
         excerpt: excerpts.excerpt(signal.excerpt),
         ...(signal.status === undefined ? {} : { status: signal.status }),
         ...(signal.mediaType === undefined ? {} : { mediaType: excerpts.excerpt(signal.mediaType) })
       })
-    : new Reasons.MalformedProbeReply({ asked, because: `it was ${describe(heardOf(signal))}`, excerpt: "" })
+    : new Probe.MalformedProbeReply({ asked, because: `it was ${describe(heardOf(signal))}`, excerpt: "" })
 
 /** The reason of a failed probe, or `undefined` for a reason no probe alone can have. */
-export const probeReason = (tag: Reason["_tag"], facts: Facts): ProbeReason | undefined => {
+export const probeReason = (tag: Reasons.Reason["_tag"], facts: Facts): Probe.ProbeReason | undefined => {
   const { asked, reading } = facts
   const { signal, terms } = reading
   switch (tag) {
     case "ProbeTimeout":
-      return new Reasons.ProbeTimeout({ asked })
+      return new Probe.ProbeTimeout({ asked })
     case "ProbeTransportFailure":
-      return new Reasons.ProbeTransportFailure({
+      return new Probe.ProbeTransportFailure({
         asked,
         because: excerpts.excerpt(signal._tag === "Unreachable" ? signal.because : describe(heardOf(signal))),
         ...(signal._tag === "Unreachable" && signal.cause !== undefined ? { cause: signal.cause } : {})
       })
     case "ProbeHttpStatus":
-      return new Reasons.ProbeHttpStatus({
+      return new Probe.ProbeHttpStatus({
         ...http(facts),
         ...(signal._tag === "HttpStatus" && signal.retryAfter !== undefined
           ? { retryAfter: Duration.toMillis(signal.retryAfter) }
@@ -63,48 +63,48 @@ export const probeReason = (tag: Reason["_tag"], facts: Facts): ProbeReason | un
           : {})
       })
     case "AuthorizationRequired":
-      return new Reasons.AuthorizationRequired({
+      return new Probe.AuthorizationRequired({
         ...http(facts),
         ...(signal._tag === "HttpStatus" && signal.challenge !== undefined
           ? { challenge: excerpts.excerpt(signal.challenge) }
           : {})
       })
     case "AuthorizationDenied":
-      return new Reasons.AuthorizationDenied(http(facts))
+      return new Probe.AuthorizationDenied(http(facts))
     case "MalformedProbeReply":
       return malformed(facts)
     case "NoMutualVersion":
-      return new Reasons.NoMutualVersion({ server: bounded(reading.listed), client: [...terms.modern, ...terms.legacy] })
+      return new Probe.NoMutualVersion({ server: bounded(reading.listed), client: [...terms.modern, ...terms.legacy] })
     case "HeaderMismatch":
-      return new Reasons.HeaderMismatch({ said: said(facts) })
+      return new Probe.HeaderMismatch({ said: said(facts) })
     case "MissingCapability": {
       const required = memberOf(reading.error?.data, "requiredCapabilities")
-      return new Reasons.MissingCapability({
+      return new Probe.MissingCapability({
         required: isObject(required) ? Object.keys(required).slice(0, maxNames).map(excerpts.excerpt) : [],
         said: said(facts)
       })
     }
     case "ServerExited":
-      return new Reasons.ServerExited({
+      return new Probe.ServerExited({
         asked,
         code: signal._tag === "Exited" ? signal.code : null,
         signal: signal._tag === "Exited" ? signal.signal : null,
         stderr: signal._tag === "Exited" ? excerpts.lastWords(signal.stderr) : ""
       })
     case "SpawnFailed":
-      return new Reasons.SpawnFailed({
+      return new Probe.SpawnFailed({
         command: signal._tag === "SpawnFailed" ? excerpts.excerpt(signal.command) : "",
         because: signal._tag === "SpawnFailed" ? excerpts.excerpt(signal.because) : ""
       })
     case "ClosedDuringNegotiation":
-      return new Reasons.ClosedDuringNegotiation({ asked })
+      return new Probe.ClosedDuringNegotiation({ asked })
     default:
       return undefined
   }
 }
 
 /** The reason of any failure. A tag that needs facts nobody has is no MCP answer. */
-export const reasonOf = (tag: Reason["_tag"], facts: Facts): Reason => {
+export const reasonOf = (tag: Reasons.Reason["_tag"], facts: Facts): Reasons.Reason => {
   const { offered, probe, reading } = facts
   switch (tag) {
     case "LegacyHandshakeFailed": {

@@ -21,7 +21,9 @@ export const aboutProbe = (probe: ProbeHalf): string =>
 export const bothHalves = (message: string, probe: ProbeHalf | undefined): string => {
   if (probe === undefined) return message
   const about = aboutProbe(probe)
-  return probe.strength === "weak" && !message.startsWith("MCP: HTTP ") ? `${about}; then: ${message}` : `${message}\n${about}`
+  return probe.strength === "weak" && !message.startsWith("MCP: HTTP ")
+    ? `${about}; then: ${message}`
+    : `${message}\n${about}`
 }
 
 /** What an answer came to, as the head of a message: the HTTP line, or who was asked and what came back. */
