@@ -83,6 +83,11 @@ const establish = Effect.fnUntraced(function* (
     .pipe(Effect.mapError((cause) => fail(new WireFailed({ method: "connect", cause }))))
   const stamp = revision.stamp(sender)
   const report = yield* Diagnostics
+  let over = false
+  yield* Effect.exit(wire.ended).pipe(
+    Effect.andThen(Effect.sync(() => (over = true))),
+    Effect.forkIn(scope, { startImmediately: true })
+  )
 
   const within = (method: string, limit: Duration.Duration) =>
     Effect.timeoutOrElse({
@@ -108,15 +113,20 @@ const establish = Effect.fnUntraced(function* (
     const id = nextId()
     const { onProgress } = options
     const stamped = stamp(encoded.success.params, onProgress === undefined ? {} : { progressToken: id })
-    const message: JsonRpc.Request = { jsonrpc: "2.0", id, method, ...(stamped === undefined ? {} : { params: stamped }) }
-    const limit = options.timeout === undefined ? yield* Defaults.RequestTimeout : Duration.fromInputUnsafe(options.timeout)
+    const message: JsonRpc.Request = {
+      jsonrpc: "2.0",
+      id,
+      method,
+      ...(stamped === undefined ? {} : { params: stamped })
+    }
+    const limit =
+      options.timeout === undefined ? yield* Defaults.RequestTimeout : Duration.fromInputUnsafe(options.timeout)
 
-    const response = yield* wire
-      .exchange(message, { revision, interim: inbound.interim(revision, onProgress) })
-      .pipe(
-        Effect.catch((cause) => answeredByStatus(cause, method).pipe(Effect.mapError(fail))),
-        within(method, limit)
-      )
+    const neverLeft = over
+    const response = yield* wire.exchange(message, { revision, interim: inbound.interim(revision, onProgress) }).pipe(
+      Effect.catch((cause) => answered(cause, method, neverLeft).pipe(Effect.mapError(fail))),
+      within(method, limit)
+    )
     if ("error" in response) {
       const { code, message: text, data } = response.error
       return yield* fail(new ServerError({ method, code, text, ...(data === undefined ? {} : { data }) }))
@@ -144,21 +154,25 @@ const unsendable = (era: Era, failure: CannotCarry | MethodNotInRevision): Reaso
 /** Statuses of other layers, whose body is not the server's answer whatever it says. */
 const notTheServers = (status: number) => status === 401 || status === 403 || status === 407 || status >= 500
 
+/** Whether a failure leaves open that the request was carried out: all but a refusal before anything was done. */
+const mayHaveRun = ({ reason }: TransportError) =>
+  reason._tag === "HttpRejected" ? reason.status === 408 || reason.status >= 500 : reason._tag !== "SpawnFailed"
+
 /**
- * A status other than 2xx with a JSON-RPC error in its body is the server's answer. Any other failure of the wire leaves
- * open whether a call has run, unless it was refused before.
+ * What a failure of the wire means for the request. A status other than 2xx with a JSON-RPC error in its body is the
+ * server's answer.
  */
-const answeredByStatus = (
+const answered = (
   cause: TransportError,
-  method: Method.Method
+  method: Method.Method,
+  neverLeft: boolean
 ): Effect.Effect<JsonRpc.Response, Reason> => {
   const { reason } = cause
-  if (reason._tag === "HttpRejected") {
-    return reason.error !== undefined && !notTheServers(reason.status)
-      ? Effect.succeed({ jsonrpc: "2.0", error: reason.error })
-      : Effect.fail(new WireFailed({ method, cause }))
-  }
+  if (reason._tag === "HttpRejected" && reason.error !== undefined && !notTheServers(reason.status))
+    return Effect.succeed({ jsonrpc: "2.0", error: reason.error })
   return Effect.fail(
-    method === "tools/call" ? new OutcomeUnknown({ method, cause }) : new WireFailed({ method, cause })
+    method === "tools/call" && !neverLeft && mayHaveRun(cause)
+      ? new OutcomeUnknown({ method, cause })
+      : new WireFailed({ method, cause })
   )
 }

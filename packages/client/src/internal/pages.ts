@@ -3,7 +3,10 @@ import * as Defaults from "@mcp-effect/protocol/Defaults"
 import * as Effect from "effect/Effect"
 import { ListTooLong, McpClientError } from "../McpClientError.ts"
 
-export const walk = Effect.fnUntraced(function*<Page extends { readonly nextCursor?: string | undefined }, Item>(list: {
+export const walk = Effect.fnUntraced(function* <
+  Page extends { readonly nextCursor?: string | undefined },
+  Item
+>(list: {
   readonly server: string
   readonly method: string
   readonly page: (cursor: string | undefined) => Effect.Effect<Page, McpClientError>
@@ -27,8 +30,8 @@ export const walk = Effect.fnUntraced(function*<Page extends { readonly nextCurs
     pages++
     for (const item of list.items(page)) items.push(item)
     cursor = page.nextCursor
-    if (cursor === undefined) break
     if (items.length > maxItems) return yield* giveUp(`more than ${maxItems} items (MaxItems)`)
+    if (cursor === undefined) break
     if (pages >= maxPages) return yield* giveUp(`more than ${maxPages} pages (MaxPages)`)
     if (seen.has(cursor)) return yield* giveUp("the server gave a cursor it had given before")
     seen.add(cursor)
