@@ -18,8 +18,10 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
+import type * as Schedule from "effect/Schedule"
 import * as Address from "./internal/address.ts"
 import * as HttpWire from "./internal/httpWire.ts"
+import * as Reconnect from "./internal/reconnect.ts"
 import { Transport } from "./Transport.ts"
 import { TransportError, Unreachable } from "./TransportError.ts"
 
@@ -40,6 +42,11 @@ export interface Options {
    * `Redacted` or not.
    */
   readonly headers?: Readonly<Record<string, string | Redacted.Redacted>>
+  /**
+   * How broken streams of a legacy server are taken up again, unless the server names a delay. By default 250 ms doubled
+   * up to 30 s, with jitter; ten failures in a row, without an event between them, are the end.
+   */
+  readonly reconnect?: Schedule.Schedule<unknown>
 }
 
 const fieldName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
@@ -92,7 +99,8 @@ export const make = Effect.fnUntraced(function* (
       if (Result.isFailure(headers)) return refuse(headers.failure)
       const { authorization, url: bare } = Address.withoutCredentials(url.success)
       const all = authorization === undefined ? headers.success : { authorization, ...headers.success }
-      return HttpWire.open({ client, endpoint, headers: all, hear, init, url: bare })
+      const { reconnect = Reconnect.standard } = options
+      return HttpWire.open({ client, endpoint, headers: all, hear, init, reconnect, url: bare })
     }
   })
 })

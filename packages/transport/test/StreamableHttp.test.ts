@@ -11,6 +11,7 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
 import * as StreamableHttp from "../src/StreamableHttp.ts"
 import { type Incoming, Transport } from "../src/Transport.ts"
 import type { Reason, TransportError } from "../src/TransportError.ts"
@@ -31,6 +32,7 @@ const progress = (step: number): JsonRpc.Notification => ({
   method: "notifications/progress",
   params: { progressToken: 1, progress: step }
 })
+const quick = Schedule.spaced("5 millis").pipe(Schedule.upTo({ times: 3 }))
 const until = <E, R>(condition: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
   Effect.flatMap(condition, (yes) => (yes ? Effect.void : Effect.delay(until(condition), 5)))
 const reasonOf = <A, R>(exchange: Effect.Effect<A, TransportError, R>) =>
@@ -481,6 +483,161 @@ describe.each(clients)("StreamableHttp over %s", (_name, client) => {
         [{ requestId: 3, reason: "the caller stopped waiting" }]
       )
     })
+  )
+
+  /** A legacy server with a session; `stream` answers GET. */
+  const withStream = (stream: Handler, options: Partial<StreamableHttp.Options> = {}) =>
+    Effect.gen(function* () {
+      const legacyServer: Handler = (one, response, raw) => {
+        if (one.method === "GET") stream(one, response, raw)
+        else if (one.method === "DELETE" || one.json.id === undefined) response.writeHead(202).end()
+        else if (one.json.method === "initialize") json(response, success(one.json.id), { "mcp-session-id": "s" })
+      }
+      const all = yield* opened(legacyServer, { reconnect: quick, ...options })
+      yield* all.wire.exchange(request(0, "initialize"), old)
+      yield* all.wire.send(initialized, legacy)
+      const gets = () => all.seen.filter(({ method }) => method === "GET")
+      return { ...all, gets }
+    })
+  const toolsChanged: JsonRpc.Notification = { jsonrpc: "2.0", method: "notifications/tools/list_changed" }
+
+  it.live("L-HTTP-9: the server's own stream is heard once initialized is accepted, with session and version", () =>
+    Effect.gen(function* () {
+      const ping = { jsonrpc: "2.0", id: 1, method: "ping" }
+      const { gets, heard, wire } = yield* withStream((_seen, response) => {
+        events(response)
+        response.write(event(toolsChanged) + event(ping) + event(success(7, { late: true })))
+      })
+      assert.deepInclude(yield* wire.exchange(request(7, "no answer"), old), { result: { late: true } })
+      assert.deepStrictEqual(heard, [toolsChanged, ping])
+      assert.include(gets()[0]?.headers, {
+        accept: "text/event-stream",
+        "mcp-session-id": "s",
+        "mcp-protocol-version": "2025-11-25"
+      })
+      assert.doesNotHaveAnyKeys(gets()[0]?.headers, ["last-event-id", "content-type"])
+    }).pipe(Effect.timeout("4 seconds"))
+  )
+
+  it.live.each([
+    ["405", (response: Parameters<Handler>[1]) => response.writeHead(405).end()],
+    ["404", (response: Parameters<Handler>[1]) => response.writeHead(404).end()],
+    ["501", (response: Parameters<Handler>[1]) => response.writeHead(501).end()],
+    ["a page", (response: Parameters<Handler>[1]) => response.writeHead(200).end("MCP endpoint, use POST")]
+  ] as const)("T-HTTP-3, T-HTTP-4: GET answered with %s means no stream here: asked once", ([, stream]) =>
+    Effect.gen(function* () {
+      const { gets } = yield* withStream((_seen, response) => stream(response))
+      yield* Effect.sleep(60)
+      assert.strictEqual(gets().length, 1)
+    })
+  )
+
+  it.live("T-HTTP-4: a stream that ends at once each time is given up after the schedule's tries", () =>
+    Effect.gen(function* () {
+      const { gets } = yield* withStream((_seen, response) => {
+        events(response)
+        response.end()
+      })
+      yield* Effect.sleep(150)
+      assert.strictEqual(gets().length, 4)
+    })
+  )
+
+  it.live("L-HTTP-13, T-HTTP-9: the server's own stream is taken up again after its last event", () =>
+    Effect.gen(function* () {
+      const { gets, heard } = yield* withStream((_seen, response) => {
+        events(response)
+        if (gets().length === 1) response.write(event(toolsChanged, "e-1"), () => response.destroy())
+        else response.write(event(toolsChanged, "e-2"))
+      })
+      yield* until(Effect.sync(() => heard.length === 2))
+      assert.deepStrictEqual(
+        gets().map(({ headers }) => headers["last-event-id"]),
+        [undefined, "e-1"]
+      )
+    })
+  )
+
+  it.live("U-22: a modern wire opens no stream of its own", () =>
+    Effect.gen(function* () {
+      const { seen, wire } = yield* opened((_seen, response) => response.writeHead(202).end())
+      yield* wire.send(initialized, modern)
+      yield* Effect.sleep(30)
+      assert.deepStrictEqual(
+        seen.map(({ method }) => method),
+        ["POST"]
+      )
+    })
+  )
+
+  /** A server whose answer to POST breaks after an event with an id. */
+  const breaking = (again: Handler, priming = "id: s1-7\ndata: \n\n") =>
+    opened(
+      (one, response, raw) => {
+        if (one.method === "GET") return again(one, response, raw)
+        events(response)
+        response.end(priming)
+      },
+      { reconnect: quick }
+    )
+
+  it.live("T-HTTP-9, L-HTTP-24: a broken answer is taken up by GET from its last event, never by a second POST", () =>
+    Effect.gen(function* () {
+      const { seen, wire } = yield* breaking((_seen, response) => {
+        events(response)
+        if (seen.length === 2) response.end(event(progress(1), "s1-8"))
+        else response.end(event(success(1, { done: true })))
+      })
+      const heard: Array<Incoming> = []
+      const answer = yield* wire.exchange(request(1, "x"), {
+        revision: legacy,
+        interim: (message) => void heard.push(message)
+      })
+      assert.deepInclude(answer, { result: { done: true } })
+      assert.deepStrictEqual(heard, [progress(1)])
+      assert.deepStrictEqual(
+        seen.map(({ headers, method }) => [method, headers["last-event-id"]]),
+        [
+          ["POST", undefined],
+          ["GET", "s1-7"],
+          ["GET", "s1-8"]
+        ]
+      )
+    })
+  )
+
+  it.live("L-HTTP-22: the delay of a retry line is kept to", () =>
+    Effect.gen(function* () {
+      const { wire } = yield* breaking((_seen, response) => {
+        events(response)
+        response.end(event(success(1)))
+      }, "id: a\nretry: 300\ndata: \n\n")
+      const [took] = yield* Effect.timed(wire.exchange(request(1, "x"), old))
+      assert.isAtLeast(Duration.toMillis(took), 290)
+      assert.isBelow(Duration.toMillis(took), 600)
+    })
+  )
+
+  it.live(
+    "T-HTTP-8: a broken answer is lost when there is no event id, when GET is refused, and in the modern era",
+    () =>
+      Effect.gen(function* () {
+        const refusing: Handler = (_seen, response) => response.writeHead(405).end()
+        const unnamed = yield* breaking(refusing, "data: \n\n")
+        assert.strictEqual((yield* reasonOf(unnamed.wire.exchange(request(1, "x"), old)))._tag, "ResponseLost")
+        const refused = yield* breaking(refusing)
+        const reason = yield* reasonOf(refused.wire.exchange(request(1, "x"), old))
+        assert.deepInclude(reason, { _tag: "ResponseLost" })
+        assert.include(reason.message, "MCP: HTTP 405")
+        assert.strictEqual((yield* reasonOf(refused.wire.exchange(request(2, "x"), now)))._tag, "ResponseLost")
+        assert.deepStrictEqual(
+          refused.seen.map(({ method }) => method),
+          ["POST", "GET", "POST"]
+        )
+        const busy = yield* breaking((_seen, response) => response.writeHead(503).end())
+        assert.strictEqual((yield* reasonOf(busy.wire.exchange(request(1, "x"), old)))._tag, "ResponseLost")
+        assert.strictEqual(busy.seen.length, 4)
+      })
   )
 
   it.live("a server that is not there is Unreachable, and says why without secrets", () =>

@@ -17,8 +17,8 @@ export interface Options {
   readonly limit: number
   /** Gets each event, also those without data. False stops the reading and lets go of the connection. */
   readonly event: (event: Event) => boolean
-  /** Gets the milliseconds of each `retry:` line. */
-  readonly retry?: (millis: number) => void
+  /** Gets the milliseconds of each `retry:` line, and the last event id so far. */
+  readonly retry?: (millis: number, lastEventId: string | undefined) => void
 }
 
 /** Reads events until the body ends or `event` says stop; fails when the body breaks or an event is too large. */
@@ -32,7 +32,7 @@ export const run = (
     const decoder = new TextDecoder()
     const parser = makeParser(
       (parsed) => {
-        if (parsed._tag === "Retry") retry?.(Duration.toMillis(parsed.duration))
+        if (parsed._tag === "Retry") retry?.(Duration.toMillis(parsed.duration), parsed.lastEventId)
         else if (parsed.data.length > limit) tooLarge = true
         else if (wanted && !tooLarge) wanted = event(parsed)
       },

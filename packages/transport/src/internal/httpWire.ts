@@ -17,16 +17,15 @@ import { RequestInit } from "effect/http/FetchHttpClient"
 import * as Headers from "effect/http/Headers"
 import { type HttpClient, TracerDisabledWhen } from "effect/http/HttpClient"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
-import * as Result from "effect/Result"
+import type * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
 import type { Dialect, ExchangeOptions, Incoming, Wire } from "../Transport.ts"
-import { Closed, MalformedReply, type Reason, ResponseLost, TransportError } from "../TransportError.ts"
+import { Closed, type Reason, TransportError } from "../TransportError.ts"
 import * as Envelope from "./envelope.ts"
-import * as EventStream from "./eventStream.ts"
-import { excerpt } from "./excerpt.ts"
 import * as Body from "./httpBody.ts"
 import * as Call from "./httpCall.ts"
+import * as Listen from "./httpListen.ts"
 import * as Reply from "./httpReply.ts"
 
 export interface Options {
@@ -36,6 +35,7 @@ export interface Options {
   /** Headers of every request, names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly init: RequestInit["Service"]
+  readonly reconnect: Schedule.Schedule<unknown>
   readonly hear: (message: Incoming) => void
 }
 
@@ -47,18 +47,28 @@ const cancelPatience = "10 seconds"
 
 const names = {
   accept: "accept",
+  lastEventId: Header.lastEventId.toLowerCase(),
   method: Header.method.toLowerCase(),
   name: Header.name.toLowerCase(),
   session: Header.sessionId.toLowerCase(),
   version: Header.protocolVersion.toLowerCase()
 }
 
-const bothForms = "application/json, text/event-stream"
+const eventStream = "text/event-stream"
+const bothForms = `application/json, ${eventStream}`
 
 /** What a session id may be made of (L-HTTP-14). */
 const sessionId = /^[\u0021-\u007e]+$/
 
+interface Session {
+  readonly id: string
+  /** Whether the server has said that it is gone. */
+  lost: boolean
+}
+
 interface Running {
+  readonly request: JsonRpc.Request
+  readonly answer: (response: JsonRpc.Response) => void
   readonly fiber: Fiber.Fiber<unknown, unknown>
   readonly end: (failure: TransportError) => void
 }
@@ -74,7 +84,10 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   const cancelling = new Set<Fiber.Fiber<unknown, unknown>>()
   const gone = Deferred.makeUnsafe<never, TransportError>()
   let closed: TransportError | undefined
-  let session: { readonly id: string; revision: Dialect; lost: boolean } | undefined
+  let session: Session | undefined
+  /** The version of the last message after the handshake. */
+  let speaking: string | undefined
+  let listening: Fiber.Fiber<void> | undefined
 
   /** The caller's context, with what a request of ours needs on top. */
   const equip = (context: Context.Context<never>): Context.Context<never> => {
@@ -119,51 +132,36 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   ) {
     const headers = headersOf(message, revision, mirrored)
     const carried = Object.hasOwn(headers, names.session) ? session : undefined
-    if (carried !== undefined) carried.revision = revision
+    if (Object.hasOwn(headers, names.version)) speaking = revision.version
     const sent = yield* Call.send(client, { method: "POST", url, headers, body: JSON.stringify(message) })
-    if (Call.isSuccessful(sent.response)) return sent.response
+    return Call.isSuccessful(sent.response) ? sent.response : yield* refusal(sent, carried)
+  })
+
+  /** GETs an event stream of the session. */
+  const get = Effect.fnUntraced(function* (lastEventId: string | undefined) {
+    const carried = session
+    const sent = yield* Call.send(client, {
+      method: "GET",
+      url,
+      headers: {
+        ...options.headers,
+        [names.accept]: eventStream,
+        ...(carried === undefined ? {} : { [names.session]: carried.id }),
+        ...(speaking === undefined ? {} : { [names.version]: speaking }),
+        ...(lastEventId === undefined ? {} : { [names.lastEventId]: lastEventId })
+      }
+    })
+    return Call.isSuccessful(sent.response) ? sent.response : yield* refusal(sent, carried)
+  })
+  const streams: Listen.Options = { endpoint, limit, reconnect: options.reconnect, report, get }
+
+  const refusal = Effect.fnUntraced(function* (
+    sent: { readonly response: HttpClientResponse; readonly url: string },
+    carried: Session | undefined
+  ) {
     const rejected = yield* Call.rejection(sent.url, sent.response, carried !== undefined)
     if (rejected.sessionLost && carried !== undefined) carried.lost = true
     return yield* rejected
-  })
-
-  /** Reads events up to the answer, hands it over, and goes on to the end of the stream. */
-  const readEvents = Effect.fnUntraced(function* (
-    response: HttpClientResponse,
-    request: JsonRpc.Request,
-    incoming: (message: Incoming) => void,
-    answer: (response: JsonRpc.Response) => void
-  ) {
-    let answered = false
-    let failure: MalformedReply | undefined
-    const malformed = (because: string, text: string): boolean => {
-      failure = new MalformedReply({
-        status: response.status,
-        mediaType: Body.mediaTypeOf(response),
-        excerpt: excerpt(text),
-        because
-      })
-      return false
-    }
-    yield* EventStream.run(response, {
-      limit,
-      event: ({ data, event }) => {
-        if (answered || event !== "message" || data === "") return true
-        const value = Envelope.parse(data)
-        if (Result.isFailure(value)) return malformed("an event is no JSON", data)
-        const found = Reply.search(value.success, request, incoming)
-        if (found._tag === "Unusable") return malformed(found.because, data)
-        if (found._tag === "Answer") {
-          answered = true
-          answer(found.response)
-        } else if (found.foreign !== undefined) {
-          report(Diagnostic.UnknownResponse({ server: endpoint, id: found.foreign }))
-        }
-        return true
-      }
-    })
-    if (failure !== undefined) return yield* failure
-    if (!answered) return yield* new ResponseLost({ because: "the event stream ended before the answer" })
   })
 
   const work = Effect.fnUntraced(function* (
@@ -174,21 +172,20 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   ) {
     const response = yield* post(request, revision, mirrored)
     const answer = (found: JsonRpc.Response) => {
-      if (request.method === "initialize" && revision.habits.http.session) adopt(response, found, revision)
+      if (request.method === "initialize" && revision.habits.http.session) adopt(response, found)
       settle(Exit.succeed(found))
     }
-    if (Body.mediaTypeOf(response) === "text/event-stream") {
-      yield* readEvents(response, request, interim, (found) => {
-        answer(found)
-        lingering()
-      })
-    } else answer(yield* Reply.read(response, request, limit, interim))
+    if (!Listen.isEventStream(response)) return answer(yield* Reply.read(response, request, limit, interim))
+    yield* Listen.answerFrom(streams, response, request, revision.habits.http.resumption, interim, (found) => {
+      answer(found)
+      lingering()
+    })
   })
 
   /** A session begins only with a successful answer to `initialize` (L-HTTP-15, L-DEV-5). */
-  const adopt = (response: HttpClientResponse, answer: JsonRpc.Response, revision: Dialect) => {
+  const adopt = (response: HttpClientResponse, answer: JsonRpc.Response) => {
     const id = response.headers[names.session]
-    session = "result" in answer && id !== undefined && sessionId.test(id) ? { id, revision, lost: false } : undefined
+    session = "result" in answer && id !== undefined && sessionId.test(id) ? { id, lost: false } : undefined
   }
 
   const cancel = (request: JsonRpc.Request, revision: Dialect) => {
@@ -230,7 +227,12 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
             failed
           )
         )
-        entry = { fiber, end: (failure) => settle(Exit.fail(failure)) }
+        entry = {
+          fiber,
+          request,
+          answer: (response) => settle(Exit.succeed(response)),
+          end: (failure) => settle(Exit.fail(failure))
+        }
         const current = entry
         running.add(current)
         fiber.addObserver((exit) => {
@@ -248,17 +250,34 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
       })
     )
 
+  /** What the server says on its own stream. An answer there belongs to its request all the same (L-HTTP-11). */
+  const stray = (value: unknown): void => {
+    if (Array.isArray(value)) return value.forEach(stray)
+    const envelope = Envelope.classify(value)
+    if (envelope._tag === "Incoming") return hear(envelope.message)
+    if (envelope._tag !== "Response") return
+    const id = envelope.response.id ?? null
+    const asked = id === null ? undefined : [...running].find(({ request }) => Envelope.sameId(request.id, id))
+    if (asked === undefined) report(Diagnostic.UnknownResponse({ server: endpoint, id }))
+    else asked.answer({ ...envelope.response, id: asked.request.id })
+  }
+
+  /** Begins to hear the server's own stream, anew for each session. */
+  const listen = () => {
+    listening?.interruptUnsafe()
+    listening = Effect.runForkWith(context)(Listen.listen(streams, stray))
+  }
+
   const send: Wire["send"] = (message, revision) =>
-    Effect.suspend(() =>
-      closed === undefined
-        ? Effect.withFiber((caller) =>
-            Effect.provideContext(
-              Effect.mapError(Effect.flatMap(post(message, revision), Body.discard), failed),
-              equip(caller.context)
-            )
-          )
-        : Effect.fail(closed)
-    )
+    Effect.withFiber((caller) => {
+      if (closed !== undefined) return Effect.fail(closed)
+      const opening = "method" in message && message.method === "notifications/initialized"
+      return Effect.flatMap(post(message, revision), Body.discard).pipe(
+        Effect.tap(() => Effect.sync(() => void (opening && revision.habits.http.getStream && listen()))),
+        Effect.mapError(failed),
+        Effect.provideContext(equip(caller.context))
+      )
+    })
 
   /** Ends the session on the server, which may refuse (L-HTTP-17). */
   const leave = Effect.suspend(() => {
@@ -266,7 +285,7 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     const headers = {
       ...options.headers,
       [names.session]: session.id,
-      [names.version]: session.revision.version
+      ...(speaking === undefined ? {} : { [names.version]: speaking })
     }
     return Effect.flatMap(Call.send(client, { method: "DELETE", url, headers }), ({ response }) =>
       Body.discard(response)
@@ -277,6 +296,7 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     Effect.suspend(() => {
       const failure = failed(new Closed({ because: "this side closed it" }))
       closed = failure
+      listening?.interruptUnsafe()
       for (const { end, fiber } of running) {
         end(failure)
         fiber.interruptUnsafe()

@@ -1,0 +1,139 @@
+/**
+ * Event streams that are taken up again where they broke (L-HTTP-21 to 24): the server's own stream on GET, and the
+ * answer to a request when the revision has resumption.
+ */
+import { Diagnostic } from "@mcp-effect/protocol/Diagnostic"
+import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import * as Result from "effect/Result"
+import type * as Schedule from "effect/Schedule"
+import type { Incoming } from "../Transport.ts"
+import { type HttpRejected, MalformedReply, ResponseLost, type TooLarge, type Unreachable } from "../TransportError.ts"
+import * as Envelope from "./envelope.ts"
+import * as EventStream from "./eventStream.ts"
+import { excerpt } from "./excerpt.ts"
+import * as Body from "./httpBody.ts"
+import * as Reply from "./httpReply.ts"
+import * as Reconnect from "./reconnect.ts"
+
+export interface Options {
+  readonly endpoint: string
+  /** The largest event, in bytes. */
+  readonly limit: number
+  readonly reconnect: Schedule.Schedule<unknown>
+  readonly report: (diagnostic: Diagnostic) => void
+  /** GETs an event stream, from after an event on if one is named. */
+  readonly get: (lastEventId: string | undefined) => Effect.Effect<HttpClientResponse, HttpRejected | Unreachable>
+}
+
+export const isEventStream = (response: HttpClientResponse): boolean =>
+  Body.mediaTypeOf(response) === "text/event-stream"
+
+/**
+ * Hears the server's own stream until it is refused for good, or has failed too often in a row. A stream that ends
+ * without an event has failed, however politely (T-HTTP-4).
+ */
+export const listen = Effect.fnUntraced(function* (options: Options, hear: (value: unknown) => void) {
+  const cursor = Reconnect.cursor()
+  const pacer = Reconnect.pacer(options.reconnect)
+  do {
+    const opened = yield* Effect.result(options.get(cursor.id()))
+    if (Result.isFailure(opened)) {
+      if (Reconnect.passes(opened.failure)) continue
+      return
+    }
+    if (!isEventStream(opened.success)) return yield* Body.discard(opened.success)
+    const began = yield* Clock.currentTimeMillis
+    yield* EventStream.run(opened.success, {
+      limit: options.limit,
+      retry: cursor.asked,
+      event: ({ data, event, id }) => {
+        cursor.see(id)
+        pacer.progress()
+        const value = event === "message" && data !== "" ? Envelope.parse(data) : undefined
+        if (value !== undefined && Result.isSuccess(value)) hear(value.success)
+        return true
+      }
+    }).pipe(Effect.ignore)
+    if ((yield* Clock.currentTimeMillis) - began >= Duration.toMillis(Reconnect.longEnough)) pacer.progress()
+  } while (yield* pacer.wait(cursor.retry()))
+})
+
+/**
+ * Reads events up to the answer to a request, hands it over, and goes on to the end of the stream. With `resume`, a
+ * stream that ends early is taken up again after its last event id; the request itself is never sent twice.
+ */
+export const answerFrom = Effect.fnUntraced(function* (
+  options: Options,
+  first: HttpClientResponse,
+  request: JsonRpc.Request,
+  resume: boolean,
+  incoming: (message: Incoming) => void,
+  answer: (response: JsonRpc.Response) => void
+): Effect.fn.Return<void, MalformedReply | ResponseLost | TooLarge> {
+  const cursor = Reconnect.cursor()
+  const pacer = Reconnect.pacer(options.reconnect)
+  let answered = false
+  let failure: MalformedReply | undefined
+  let because = "the event stream ended before the answer"
+
+  const take = (response: HttpClientResponse, data: string): boolean => {
+    const unusable = (why: string): boolean => {
+      failure = new MalformedReply({
+        status: response.status,
+        mediaType: Body.mediaTypeOf(response),
+        excerpt: excerpt(data),
+        because: why
+      })
+      return false
+    }
+    const value = Envelope.parse(data)
+    if (Result.isFailure(value)) return unusable("an event is no JSON")
+    const found = Reply.search(value.success, request, incoming)
+    if (found._tag === "Unusable") return unusable(found.because)
+    if (found._tag === "Answer") {
+      answered = true
+      answer(found.response)
+    } else if (found.foreign !== undefined) {
+      options.report(Diagnostic.UnknownResponse({ server: options.endpoint, id: found.foreign }))
+    }
+    return true
+  }
+
+  const read = (response: HttpClientResponse) =>
+    EventStream.run(response, {
+      limit: options.limit,
+      retry: cursor.asked,
+      event: ({ data, event, id }) => {
+        if (answered) return true
+        if (cursor.see(id) || data !== "") pacer.progress()
+        return event !== "message" || data === "" || take(response, data)
+      }
+    }).pipe(
+      Effect.catchTag("ResponseLost", (broke) =>
+        Effect.sync(() => {
+          because = broke.because
+        })
+      )
+    )
+
+  yield* read(first)
+  while (!answered && failure === undefined) {
+    const id = cursor.id()
+    if (!resume || id === undefined || !(yield* pacer.wait(cursor.retry()))) return yield* new ResponseLost({ because })
+    const again = yield* Effect.result(options.get(id))
+    if (Result.isSuccess(again)) {
+      if (!isEventStream(again.success)) {
+        yield* Body.discard(again.success)
+        return yield* new ResponseLost({ because: `${because}, and is not there to be taken up again` })
+      }
+      yield* read(again.success)
+    } else if (!Reconnect.passes(again.failure)) {
+      return yield* new ResponseLost({ because: `${because}, and taking it up again failed: ${again.failure.message}` })
+    }
+  }
+  if (failure !== undefined) return yield* failure
+})
