@@ -9,9 +9,8 @@
  */
 import * as Defaults from "@mcp-effect/protocol/Defaults"
 import { Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
-import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
+import * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Envelope from "./internal/envelope.ts"
 import { excerpt } from "./internal/excerpt.ts"
@@ -70,6 +69,7 @@ export const open = Effect.fnUntraced(function* <R>(options: {
 }): Effect.fn.Return<Wire, TransportError, R | Scope.Scope> {
   const { endpoint, hear } = options
   const limit = yield* Defaults.MaxMessageBytes
+  const bounds = yield* Envelope.bounds
   const diagnostics = yield* Diagnostics
   const run = Effect.runForkWith(yield* Effect.context())
   const report = (diagnostic: Diagnostic) => void run(diagnostics(diagnostic))
@@ -118,18 +118,22 @@ export const open = Effect.fnUntraced(function* <R>(options: {
     }
   }
 
-  const read = Lines.make({
+  const readLines = Lines.make({
     limit,
     line: (line) => {
-      const value = looksLikeJson.test(line) ? Envelope.parse(line) : undefined
-      if (value !== undefined && Result.isSuccess(value) && multiplexer.message(value.success)) return
-      if (line.trim() !== "") skip(line)
+      if (!looksLikeJson.test(line)) {
+        if (line.trim() !== "") skip(line)
+        return
+      }
+      for (const read of JsonRpc.parse(line, bounds)) {
+        if (!multiplexer.message(read, () => line)) skip(line)
+      }
     },
     tooLong: () => ended(new TooLarge({ limit, what: "line" }))
   })
 
   pipe = yield* options.connect({
-    data: read,
+    data: readLines,
     drained: () => {
       blocked = false
       flush()

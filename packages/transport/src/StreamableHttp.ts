@@ -10,20 +10,15 @@
  *
  * @since 0.1.0
  */
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import { RequestInit } from "effect/http/FetchHttpClient"
-import { HttpClient } from "effect/http/HttpClient"
+import type { HttpClient } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
-import * as Redacted from "effect/Redacted"
-import * as Result from "effect/Result"
+import type * as Redacted from "effect/Redacted"
 import type * as Schedule from "effect/Schedule"
-import * as Address from "./internal/address.ts"
+import * as HttpTarget from "./internal/httpTarget.ts"
 import * as HttpWire from "./internal/httpWire.ts"
 import * as Reconnect from "./internal/reconnect.ts"
 import { Transport } from "./Transport.ts"
-import { TransportError, Unreachable } from "./TransportError.ts"
 
 /**
  * Where the server is, and what every request to it carries.
@@ -43,34 +38,11 @@ export interface Options {
    */
   readonly headers?: Readonly<Record<string, string | Redacted.Redacted>>
   /**
-   * How broken streams of a legacy server are taken up again, unless the server names a delay. By default 250 ms doubled
-   * up to 30 s, with jitter; ten failures in a row, without an event between them, are the end.
+   * How broken streams of a legacy server are taken up again, unless the server names a delay; it counts the failures
+   * in a row, without an event between them. By default `Defaults.ReconnectPause` doubled up to `ReconnectMaxPause`, with
+   * jitter, `ReconnectAttempts` times.
    */
   readonly reconnect?: Schedule.Schedule<unknown>
-}
-
-const fieldName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-// HTTP forbids control characters; a platform's own complaint would quote the value.
-const fieldValue = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
-
-const headersOf = (options: Options): Result.Result<Readonly<Record<string, string>>, string> => {
-  const headers = new Map<string, string>()
-  for (const [name, given] of Object.entries(options.headers ?? {})) {
-    const value = Redacted.isRedacted(given) ? Redacted.value(given) : given
-    if (!fieldName.test(name)) return Result.fail(`${JSON.stringify(name)} is no name of a header`)
-    if (!fieldValue.test(value)) return Result.fail(`the header ${name} has characters that HTTP does not allow`)
-    headers.set(name.toLowerCase(), value)
-  }
-  return Result.succeed(Object.fromEntries(headers))
-}
-
-const urlOf = (options: Options): Result.Result<URL, string> => {
-  const url = Result.try({ try: () => new URL(options.url), catch: () => "the address is no URL" })
-  return Result.filterOrFail(
-    url,
-    ({ protocol }) => protocol === "https:" || protocol === "http:",
-    () => "the address is no http or https URL"
-  )
 }
 
 /**
@@ -83,25 +55,16 @@ const urlOf = (options: Options): Result.Result<URL, string> => {
 export const make = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<Transport["Service"], never, HttpClient> {
-  const client = yield* HttpClient
-  const init = Option.getOrElse(Context.getOption(yield* Effect.context(), RequestInit), () => ({}))
-  const url = urlOf(options)
-  const headers = headersOf(options)
-  const endpoint = Address.shown(Result.isSuccess(url) ? url.success.href : String(options.url))
-  const refuse = (because: string) =>
-    Effect.fail(new TransportError({ endpoint, reason: new Unreachable({ because }) }))
+  const { endpoint, target } = yield* HttpTarget.make(options, HttpWire.secretHeaders)
+  const reconnect = options.reconnect === undefined ? Reconnect.standard : Effect.succeed(options.reconnect)
   return Transport.of({
     kind: "http",
     endpoint,
     reopenable: true,
-    open: (hear) => {
-      if (Result.isFailure(url)) return refuse(url.failure)
-      if (Result.isFailure(headers)) return refuse(headers.failure)
-      const { authorization, url: bare } = Address.withoutCredentials(url.success)
-      const all = authorization === undefined ? headers.success : { authorization, ...headers.success }
-      const { reconnect = Reconnect.standard } = options
-      return HttpWire.open({ client, endpoint, headers: all, hear, init, reconnect, url: bare })
-    }
+    open: (hear) =>
+      Effect.gen(function* () {
+        return yield* HttpWire.open({ target: yield* target, hear, reconnect: yield* reconnect })
+      })
   })
 })
 

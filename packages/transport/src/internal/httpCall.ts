@@ -89,14 +89,13 @@ export const rejection = Effect.fnUntraced(function* (
 ): Effect.fn.Return<HttpRejected> {
   const { headers, status } = response
   const body = yield* Body.beginning(response)
-  const parsed = /^\s*[[{]/.test(body) ? Envelope.parse(body) : undefined
   const retryAfter = headers["retry-after"]
   const target = status >= 300 && status < 400 ? targetOf(url, response) : undefined
   return new HttpRejected({
     status,
     mediaType: Body.mediaTypeOf(response),
     body: excerpt(body),
-    error: parsed !== undefined && Result.isSuccess(parsed) ? Envelope.errorIn(parsed.success) : undefined,
+    error: Envelope.errorIn(body),
     challenge: headers["www-authenticate"],
     retryAfter: retryAfter === undefined ? undefined : retryAfterOf(retryAfter, yield* Clock.currentTimeMillis),
     location: target === undefined ? undefined : Address.shown(target.href),

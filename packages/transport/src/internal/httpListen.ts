@@ -3,7 +3,7 @@
  * answer to a request when the revision has resumption.
  */
 import { Diagnostic } from "@mcp-effect/protocol/Diagnostic"
-import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
+import * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -12,7 +12,7 @@ import * as Result from "effect/Result"
 import type * as Schedule from "effect/Schedule"
 import type { Incoming } from "../Transport.ts"
 import { type HttpRejected, MalformedReply, ResponseLost, type TooLarge, type Unreachable } from "../TransportError.ts"
-import * as Envelope from "./envelope.ts"
+import type * as Envelope from "./envelope.ts"
 import * as EventStream from "./eventStream.ts"
 import { excerpt } from "./excerpt.ts"
 import * as Body from "./httpBody.ts"
@@ -23,6 +23,7 @@ export interface Options {
   readonly endpoint: string
   /** The largest event, in bytes. */
   readonly limit: number
+  readonly bounds: JsonRpc.ParseOptions
   readonly reconnect: Schedule.Schedule<unknown>
   readonly report: (diagnostic: Diagnostic) => void
   /** GETs an event stream, from after an event on if one is named. */
@@ -36,7 +37,7 @@ export const isEventStream = (response: HttpClientResponse): boolean =>
  * Hears the server's own stream until it is refused for good, or has failed too often in a row. A stream that ends
  * without an event has failed, however politely (T-HTTP-4).
  */
-export const listen = Effect.fnUntraced(function* (options: Options, hear: (value: unknown) => void) {
+export const listen = Effect.fnUntraced(function* (options: Options, hear: (read: Envelope.Read) => void) {
   const cursor = Reconnect.cursor()
   const pacer = Reconnect.pacer(options.reconnect)
   do {
@@ -53,8 +54,7 @@ export const listen = Effect.fnUntraced(function* (options: Options, hear: (valu
       event: ({ data, event, id }) => {
         cursor.see(id)
         pacer.progress()
-        const value = event === "message" && data !== "" ? Envelope.parse(data) : undefined
-        if (value !== undefined && Result.isSuccess(value)) hear(value.success)
+        if (event === "message" && data !== "") JsonRpc.parse(data, options.bounds).forEach(hear)
         return true
       }
     }).pipe(Effect.ignore)
@@ -81,23 +81,20 @@ export const answerFrom = Effect.fnUntraced(function* (
   let because = "the event stream ended before the answer"
 
   const take = (response: HttpClientResponse, data: string): boolean => {
-    const unusable = (why: string): boolean => {
+    const found = Reply.search(data, options.bounds, request, incoming)
+    if (found._tag === "Unusable" && found.because !== "it is not an object") {
       failure = new MalformedReply({
         status: response.status,
         mediaType: Body.mediaTypeOf(response),
         excerpt: excerpt(data),
-        because: why
+        because: found.because
       })
       return false
     }
-    const value = Envelope.parse(data)
-    if (Result.isFailure(value)) return unusable("an event is no JSON")
-    const found = Reply.search(value.success, request, incoming)
-    if (found._tag === "Unusable") return unusable(found.because)
     if (found._tag === "Answer") {
       answered = true
       answer(found.response)
-    } else if (found.foreign !== undefined) {
+    } else if (found._tag === "Nothing" && found.foreign !== undefined) {
       options.report(Diagnostic.UnknownResponse({ server: options.endpoint, id: found.foreign }))
     }
     return true

@@ -1,7 +1,7 @@
 /**
- * The answer to one POSTed request, as JSON or as events.
+ * The answer to one POSTed request, looked for in a body or an event.
  */
-import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
+import * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Effect from "effect/Effect"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Result from "effect/Result"
@@ -14,44 +14,44 @@ import * as Body from "./httpBody.ts"
 /** What one body or event holds for the request. */
 export type Found =
   | { readonly _tag: "Answer"; readonly response: JsonRpc.Response }
-  | { readonly _tag: "Unusable"; readonly because: string }
+  | { readonly _tag: "Unusable"; readonly because: JsonRpc.Malformed["because"] }
   | { readonly _tag: "Nothing"; readonly foreign: JsonRpc.RequestId | undefined }
 
 const nothing: Found = { _tag: "Nothing", foreign: undefined }
 
-/**
- * Looks through one JSON value, or an array of them: hands on what is no answer, in order, and returns the answer.
- *
- * An error without an id, or with a foreign one, belongs to the request whose body this is (L-DEV-8).
- */
-export const search = (value: unknown, request: JsonRpc.Request, incoming: (message: Incoming) => void): Found => {
-  if (Array.isArray(value)) {
-    let found: Found = nothing
-    for (const element of value) {
-      const one = search(element, request, incoming)
-      if (one._tag !== "Nothing" || found._tag === "Nothing") found = one
-    }
-    return found
+const one = (read: Envelope.Read, request: JsonRpc.Request, incoming: (message: Incoming) => void): Found => {
+  if (Result.isFailure(read)) {
+    const { because } = read.failure
+    const id = Envelope.triedToAnswer(read.failure)
+    return id === undefined || Envelope.sameId(request.id, id) ? { _tag: "Unusable", because } : nothing
   }
-  const envelope = Envelope.classify(value)
-  switch (envelope._tag) {
-    case "Incoming":
-      incoming(envelope.message)
-      return nothing
-    case "Broken":
-      return { _tag: "Unusable", because: envelope.because }
-    case "None":
-      return nothing
-    case "Response": {
-      const { response } = envelope
-      const id = response.id ?? null
-      if (id === request.id) return { _tag: "Answer", response }
-      const ours = "error" in response || (id !== null && Envelope.sameId(request.id, id))
-      return ours
-        ? { _tag: "Answer", response: { ...response, id: request.id } }
-        : { _tag: "Nothing", foreign: id ?? undefined }
-    }
+  const message = read.success
+  if ("method" in message) {
+    incoming(message)
+    return nothing
   }
+  const id = message.id ?? null
+  if (id === request.id) return { _tag: "Answer", response: message }
+  // An error without an id, or with a foreign one, belongs to the request whose body this is (L-DEV-8).
+  return "error" in message || (id !== null && Envelope.sameId(request.id, id))
+    ? { _tag: "Answer", response: { ...message, id: request.id } }
+    : { _tag: "Nothing", foreign: id ?? undefined }
+}
+
+/** Looks through the messages of a text: hands on what is no answer, in order, and returns the answer. */
+export const search = (
+  text: string,
+  bounds: JsonRpc.ParseOptions,
+  request: JsonRpc.Request,
+  incoming: (message: Incoming) => void
+): Found => {
+  let found: Found = nothing
+  for (const read of JsonRpc.parse(text, bounds)) {
+    const next = one(read, request, incoming)
+    if (next._tag === "Answer" || (next._tag === "Unusable" && found._tag === "Nothing")) found = next
+    else if (found._tag === "Nothing" && found.foreign === undefined) found = next
+  }
+  return found
 }
 
 const isJson = (mediaType: string) => mediaType.endsWith("json")
@@ -59,11 +59,19 @@ const isJson = (mediaType: string) => mediaType.endsWith("json")
 /** Types that say nothing: the body is looked at instead (L-DEV-9). */
 const saysNothing = (mediaType: string | undefined) => mediaType === undefined || mediaType === "text/plain"
 
+const withoutAnswer = (found: Found, request: JsonRpc.Request): string => {
+  if (found._tag === "Unusable") return found.because
+  return found._tag === "Nothing" && found.foreign !== undefined
+    ? `it answers request ${JSON.stringify(found.foreign)}, not ${JSON.stringify(request.id)}`
+    : "it holds no response"
+}
+
 /** Reads the answer out of a 2xx response that is no event stream. */
 export const read = Effect.fnUntraced(function* (
   response: HttpClientResponse,
   request: JsonRpc.Request,
   limit: number,
+  bounds: JsonRpc.ParseOptions,
   incoming: (message: Incoming) => void
 ): Effect.fn.Return<JsonRpc.Response, MalformedReply | ResponseLost | TooLarge> {
   const { status } = response
@@ -78,22 +86,7 @@ export const read = Effect.fnUntraced(function* (
     return yield* malformed("it is neither JSON nor an event stream", yield* Body.beginning(response))
   }
   const text = yield* Body.whole(response, limit)
-  const value = Envelope.parse(text)
-  if (Result.isFailure(value)) {
-    return yield* malformed(text.trim() === "" ? "it is empty" : "it is no JSON", text)
-  }
-  const found = search(value.success, request, incoming)
-  switch (found._tag) {
-    case "Answer":
-      return found.response
-    case "Unusable":
-      return yield* malformed(found.because, text)
-    case "Nothing":
-      return yield* malformed(
-        found.foreign === undefined
-          ? "it holds no response"
-          : `it answers request ${JSON.stringify(found.foreign)}, not ${JSON.stringify(request.id)}`,
-        text
-      )
-  }
+  if (text.trim() === "") return yield* malformed("it is empty", text)
+  const found = search(text, bounds, request, incoming)
+  return found._tag === "Answer" ? found.response : yield* malformed(withoutAnswer(found, request), text)
 })

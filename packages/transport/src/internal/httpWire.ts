@@ -8,18 +8,14 @@ import * as Defaults from "@mcp-effect/protocol/Defaults"
 import { Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
 import * as Header from "@mcp-effect/protocol/Header"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
-import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import { RequestInit } from "effect/http/FetchHttpClient"
-import * as Headers from "effect/http/Headers"
-import { type HttpClient, TracerDisabledWhen } from "effect/http/HttpClient"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import * as Result from "effect/Result"
 import type * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import * as Tracer from "effect/Tracer"
 import type { Dialect, ExchangeOptions, Incoming, Wire } from "../Transport.ts"
 import { Closed, type Reason, TransportError } from "../TransportError.ts"
 import * as Envelope from "./envelope.ts"
@@ -27,14 +23,10 @@ import * as Body from "./httpBody.ts"
 import * as Call from "./httpCall.ts"
 import * as Listen from "./httpListen.ts"
 import * as Reply from "./httpReply.ts"
+import type { Target } from "./httpTarget.ts"
 
 export interface Options {
-  readonly client: HttpClient
-  readonly endpoint: string
-  readonly url: string
-  /** Headers of every request, names in lower case. */
-  readonly headers: Readonly<Record<string, string>>
-  readonly init: RequestInit["Service"]
+  readonly target: Target
   readonly reconnect: Schedule.Schedule<unknown>
   readonly hear: (message: Incoming) => void
 }
@@ -53,6 +45,9 @@ const names = {
   session: Header.sessionId.toLowerCase(),
   version: Header.protocolVersion.toLowerCase()
 }
+
+/** Headers of this transport that hold secrets. */
+export const secretHeaders = [names.session]
 
 const eventStream = "text/event-stream"
 const bothForms = `application/json, ${eventStream}`
@@ -74,12 +69,12 @@ interface Running {
 }
 
 export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<Wire, never, Scope.Scope> {
-  const { client, endpoint, hear, url } = options
+  const { hear, reconnect, target } = options
+  const { client, endpoint, equip, url } = target
   const limit = yield* Defaults.MaxMessageBytes
+  const bounds = yield* Envelope.bounds
   const deleteTimeout = yield* Defaults.SessionDeleteTimeout
   const diagnostics = yield* Diagnostics
-  const init = { ...options.init, redirect: "manual" as const }
-  const hidden = [names.session, ...Object.keys(options.headers)]
   const running = new Set<Running>()
   const cancelling = new Set<Fiber.Fiber<unknown, unknown>>()
   const gone = Deferred.makeUnsafe<never, TransportError>()
@@ -89,19 +84,6 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   let speaking: string | undefined
   let listening: Fiber.Fiber<void> | undefined
 
-  /** The caller's context, with what a request of ours needs on top. */
-  const equip = (context: Context.Context<never>): Context.Context<never> => {
-    const theirs = Context.getOrUndefined(context, RequestInit)
-    const equipped = Context.add(
-      Context.add(context, RequestInit, theirs === undefined ? init : { ...theirs, ...init }),
-      Headers.CurrentRedactedNames,
-      [...Context.get(context, Headers.CurrentRedactedNames), ...hidden]
-    )
-    // Without a tracing backend nobody sees the span of a request.
-    return Context.get(context, Tracer.Tracer) === Tracer.nativeTracer
-      ? Context.add(equipped, TracerDisabledWhen, () => true)
-      : equipped
-  }
   const context = equip(yield* Effect.context())
   const report = (diagnostic: Diagnostic) => void Effect.runForkWith(context)(diagnostics(diagnostic))
   const failed = (reason: Reason) => new TransportError({ endpoint, reason })
@@ -111,7 +93,7 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     { habits, version }: Dialect,
     mirrored: ExchangeOptions["mirrored"]
   ): Record<string, string> => {
-    const headers: Record<string, string> = { ...options.headers, [names.accept]: bothForms }
+    const headers: Record<string, string> = { ...target.headers, [names.accept]: bothForms }
     const method = "method" in message ? message.method : undefined
     const opening = method === "initialize"
     if (habits.http.versionHeader === "always" || !opening) headers[names.version] = version
@@ -144,7 +126,7 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
       method: "GET",
       url,
       headers: {
-        ...options.headers,
+        ...target.headers,
         [names.accept]: eventStream,
         ...(carried === undefined ? {} : { [names.session]: carried.id }),
         ...(speaking === undefined ? {} : { [names.version]: speaking }),
@@ -153,7 +135,7 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     })
     return Call.isSuccessful(sent.response) ? sent.response : yield* refusal(sent, carried)
   })
-  const streams: Listen.Options = { endpoint, limit, reconnect: options.reconnect, report, get }
+  const streams: Listen.Options = { endpoint, limit, bounds, reconnect, report, get }
 
   const refusal = Effect.fnUntraced(function* (
     sent: { readonly response: HttpClientResponse; readonly url: string },
@@ -175,7 +157,7 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
       if (request.method === "initialize" && revision.habits.http.session) adopt(response, found)
       settle(Exit.succeed(found))
     }
-    if (!Listen.isEventStream(response)) return answer(yield* Reply.read(response, request, limit, interim))
+    if (!Listen.isEventStream(response)) return answer(yield* Reply.read(response, request, limit, bounds, interim))
     yield* Listen.answerFrom(streams, response, request, revision.habits.http.resumption, interim, (found) => {
       answer(found)
       lingering()
@@ -251,15 +233,14 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     )
 
   /** What the server says on its own stream. An answer there belongs to its request all the same (L-HTTP-11). */
-  const stray = (value: unknown): void => {
-    if (Array.isArray(value)) return value.forEach(stray)
-    const envelope = Envelope.classify(value)
-    if (envelope._tag === "Incoming") return hear(envelope.message)
-    if (envelope._tag !== "Response") return
-    const id = envelope.response.id ?? null
+  const stray = (read: Envelope.Read): void => {
+    if (Result.isFailure(read)) return
+    const message = read.success
+    if ("method" in message) return hear(message)
+    const id = message.id ?? null
     const asked = id === null ? undefined : [...running].find(({ request }) => Envelope.sameId(request.id, id))
     if (asked === undefined) report(Diagnostic.UnknownResponse({ server: endpoint, id }))
-    else asked.answer({ ...envelope.response, id: asked.request.id })
+    else asked.answer({ ...message, id: asked.request.id })
   }
 
   /** Begins to hear the server's own stream, anew for each session. */
@@ -283,7 +264,7 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   const leave = Effect.suspend(() => {
     if (session === undefined || session.lost) return Effect.void
     const headers = {
-      ...options.headers,
+      ...target.headers,
       [names.session]: session.id,
       ...(speaking === undefined ? {} : { [names.version]: speaking })
     }

@@ -7,11 +7,12 @@
  */
 import { Diagnostic } from "@mcp-effect/protocol/Diagnostic"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
+import * as Meta from "@mcp-effect/protocol/Meta"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
-import type { ExchangeOptions, Incoming, Wire } from "../Transport.ts"
+import type { Dialect, ExchangeOptions, Incoming, Wire } from "../Transport.ts"
 import { MalformedReply, type Reason, TransportError } from "../TransportError.ts"
 import * as Envelope from "./envelope.ts"
 import { excerpt } from "./excerpt.ts"
@@ -19,17 +20,17 @@ import { excerpt } from "./excerpt.ts"
 /** How many ids of abandoned requests are remembered, so that their late answers are dropped silently (T-RPC-1). */
 const maxAbandoned = 1_024
 
-const subscriptionIdKey = "io.modelcontextprotocol/subscriptionId"
-
 export interface Multiplexer {
-  /** Takes what the peer sent: a message, an array of them, or anything else. False when it is no message. */
-  readonly message: (value: unknown) => boolean
+  /** Takes what the peer sent. False when it is no message; `raw` is then shown in errors. */
+  readonly message: (read: Envelope.Read, raw: () => string) => boolean
+  /** Fails one open request. */
+  readonly fail: (id: JsonRpc.RequestId, reason: Reason) => void
   /** The pipe has room again. */
   readonly drained: () => void
   /** The pipe is gone. Every open exchange fails with this reason; only the first call counts. */
   readonly ended: (reason: Reason) => void
   /** Makes the wire. `post` hands a message to the pipe; false means: taken, but no more until `drained`. */
-  readonly wire: (post: (message: JsonRpc.Message) => boolean) => Wire
+  readonly wire: (post: (message: JsonRpc.Message, revision: Dialect) => boolean) => Wire
 }
 
 interface Open {
@@ -81,11 +82,15 @@ export const make = (options: {
     else settle(key, Effect.succeed(key === id ? answer : { ...answer, id: key }))
   }
 
-  const broken = (id: JsonRpc.RequestId, because: string, value: unknown) => {
-    const key = keyIn(open, id)
-    if (key === undefined) return unknown(id)
-    const reason = new MalformedReply({ because, excerpt: excerpt(JSON.stringify(value)) })
+  const fail = (key: JsonRpc.RequestId, reason: Reason) =>
     settle(key, Effect.fail(new TransportError({ endpoint: options.endpoint, reason })))
+
+  const broken = (malformed: JsonRpc.Malformed, raw: () => string): boolean => {
+    const id = Envelope.triedToAnswer(malformed)
+    const key = id === undefined ? undefined : keyIn(open, id)
+    if (key === undefined) return false
+    fail(key, new MalformedReply({ because: malformed.because, excerpt: excerpt(raw()) }))
+    return true
   }
 
   const incoming = (message: Incoming) => {
@@ -95,23 +100,6 @@ export const make = (options: {
     const interim = key === undefined ? undefined : open.get(key)?.interim
     if (interim !== undefined) interim(message)
     else if (keyIn(abandoned, token) === undefined) options.hear(message)
-  }
-
-  const one = (value: unknown): boolean => {
-    const envelope = Envelope.classify(value)
-    switch (envelope._tag) {
-      case "Response":
-        response(envelope.response)
-        return true
-      case "Incoming":
-        incoming(envelope.message)
-        return true
-      case "Broken":
-        broken(envelope.id, envelope.because, value)
-        return true
-      case "None":
-        return false
-    }
   }
 
   const wake = () => {
@@ -130,7 +118,14 @@ export const make = (options: {
   }
 
   return {
-    message: (value) => (Array.isArray(value) ? value.filter((element) => !one(element)).length === 0 : one(value)),
+    message: (read, raw) => {
+      if (Result.isFailure(read)) return broken(read.failure, raw)
+      const message = read.success
+      if ("method" in message) incoming(message)
+      else response(message)
+      return true
+    },
+    fail,
     drained: () => {
       full = false
       wake()
@@ -156,18 +151,18 @@ export const make = (options: {
             )
           : Effect.void
       )
-      const send = (message: JsonRpc.Message): Result.Result<void, unknown> =>
+      const send = (message: JsonRpc.Message, revision: Dialect): Result.Result<void, unknown> =>
         Result.try(() => {
-          full = !post(message)
+          full = !post(message, revision)
         })
-      const ask = (request: JsonRpc.Request, { interim, onInterrupt }: ExchangeOptions) =>
+      const ask = (request: JsonRpc.Request, { interim, onInterrupt, revision }: ExchangeOptions) =>
         Effect.callback<JsonRpc.Response, TransportError>((resume) => {
           const { id, method } = request
           if (end !== undefined) return resume(Effect.fail(end))
           if (open.has(id)) return resume(Effect.die(new Error(`the id ${JSON.stringify(id)} is still in use`)))
           const entry = { resume, interim }
           open.set(id, entry)
-          const sent = send(request)
+          const sent = send(request, revision)
           if (Result.isFailure(sent)) {
             open.delete(id)
             return resume(Effect.die(sent.failure))
@@ -177,22 +172,19 @@ export const make = (options: {
             open.delete(id)
             abandon(id)
             if (onInterrupt === "silent" || method === "initialize") return
-            send({
-              jsonrpc: "2.0",
-              method: "notifications/cancelled",
-              params: { requestId: id, reason: "the caller stopped waiting" }
-            })
+            const params = { requestId: id, reason: "the caller stopped waiting" }
+            send({ jsonrpc: "2.0", method: "notifications/cancelled", params }, revision)
           })
         })
       return {
         exchange: (request, how) =>
           Effect.suspend(() => (full ? Effect.andThen(room, ask(request, how)) : ask(request, how))),
-        send: (message) =>
+        send: (message, revision) =>
           Effect.andThen(
             room,
             Effect.suspend(() => {
               if (end !== undefined) return Effect.fail(end)
-              const sent = send(message)
+              const sent = send(message, revision)
               return Result.isFailure(sent) ? Effect.die(sent.failure) : Effect.void
             })
           ),
@@ -207,7 +199,7 @@ const tokenOf = ({ method, params }: JsonRpc.Notification): JsonRpc.RequestId | 
   if (params === undefined) return undefined
   if (method === "notifications/progress") return idIn(params, "progressToken")
   const meta = Object.hasOwn(params, "_meta") ? params["_meta"] : undefined
-  return Envelope.isObject(meta) ? idIn(meta, subscriptionIdKey) : undefined
+  return Envelope.isObject(meta) ? idIn(meta, Meta.subscriptionId) : undefined
 }
 
 const idIn = (members: JsonRpc.JsonObject, key: string): JsonRpc.RequestId | undefined => {

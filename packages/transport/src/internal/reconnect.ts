@@ -1,6 +1,7 @@
 /**
  * How often and how fast a broken stream is taken up again.
  */
+import * as Defaults from "@mcp-effect/protocol/Defaults"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -8,11 +9,13 @@ import * as Pull from "effect/Pull"
 import * as Schedule from "effect/Schedule"
 import type { HttpRejected, Unreachable } from "../TransportError.ts"
 
-/** 250 ms, doubled each time up to 30 s, with jitter; ten times in a row without progress are the end. */
-export const standard: Schedule.Schedule<unknown> = Schedule.min([
-  Schedule.exponential("250 millis"),
-  Schedule.spaced("30 seconds")
-]).pipe(Schedule.jittered, Schedule.upTo({ times: 10 }))
+/** `Defaults.ReconnectPause`, doubled each time up to the longest, with jitter; a bounded number of times in a row. */
+export const standard: Effect.Effect<Schedule.Schedule<unknown>> = Effect.gen(function* () {
+  return Schedule.min([
+    Schedule.exponential(yield* Defaults.ReconnectPause),
+    Schedule.spaced(yield* Defaults.ReconnectMaxPause)
+  ]).pipe(Schedule.jittered, Schedule.upTo({ times: yield* Defaults.ReconnectAttempts }))
+})
 
 /** A connection that has lasted this long counts as progress even if nothing came: proxies cut quiet streams. */
 export const longEnough = Duration.seconds(30)
