@@ -19,7 +19,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Schedule from "effect/Schedule"
 import type { Agreement, Outcome } from "./Agreement.ts"
-import { heardOf, type Step } from "./Evidence.ts"
+import { heardOf, type Step, type Strength } from "./Evidence.ts"
 import type { Input } from "./Mode.ts"
 import * as Negotiation from "./Negotiation.ts"
 import { NegotiationError } from "./NegotiationError.ts"
@@ -92,12 +92,25 @@ export interface Options<R = never> {
   readonly deadline?: Duration.Input
 }
 
-const outcomes = Metric.counter("mcp_negotiations", {
-  description: "Negotiations by outcome: the agreed era, or the tag of the reason",
+/**
+ * Negotiations by `outcome`: the agreed era, or the tag of the reason.
+ *
+ * @category metrics
+ * @since 0.1.0
+ */
+export const outcomes = Metric.counter("mcp_negotiations", {
+  description: "Negotiations by outcome",
   incremental: true
 })
-const fallbacks = Metric.counter("mcp_negotiation_fallbacks", {
-  description: "Fallbacks to the handshake by the rule that decided them",
+
+/**
+ * Fallbacks to the handshake by the `rule` that decided them.
+ *
+ * @category metrics
+ * @since 0.1.0
+ */
+export const fallbacks = Metric.counter("mcp_negotiation_fallbacks", {
+  description: "Fallbacks to the handshake by rule",
   incremental: true
 })
 
@@ -210,40 +223,52 @@ export const negotiate = Effect.fn("mcp.connect")(function* <R = never>(
   const began = yield* Clock.currentTimeMillis
   const evidence: Array<Step> = []
   let state = State.begin(terms, options.mode ?? "auto", began)
+  let since = began
 
+  const note = (
+    from: State.State,
+    signal: Signal,
+    now: number,
+    move: Pick<Step, "rule" | "decided" | "because"> & { readonly strength?: Strength | undefined }
+  ) => {
+    const question = State.questionOf(from)
+    // Consent that was given is no step worth telling: a hook that is not there always gives it.
+    if (question === undefined || (question.asked === "inspect" && signal._tag === "Accepted")) return
+    evidence.push({
+      asked: question.asked,
+      ...(question.version === undefined ? {} : { version: question.version }),
+      heard: heardOf(signal),
+      millis: now - since,
+      rule: move.rule,
+      decided: move.decided,
+      because: move.because,
+      ...(move.strength === undefined ? {} : { strength: move.strength })
+    })
+  }
   const settle = Effect.gen(function* () {
-    for (let question = State.questionOf(state); question !== undefined; question = State.questionOf(state)) {
+    while (State.questionOf(state) !== undefined) {
       const from = state
-      const asked = yield* Clock.currentTimeMillis
+      since = yield* Clock.currentTimeMillis
       const { signal, late } = yield* ask(port, options, from)
-      const heard = yield* Clock.currentTimeMillis
       const move = next(from, signal, late)
       state = move.state
-      // Consent that was given is no step worth telling: a hook that is not there always gives it.
-      if (question.asked !== "inspect" || signal._tag !== "Accepted")
-        evidence.push({
-          asked: question.asked,
-          ...(question.version === undefined ? {} : { version: question.version }),
-          heard: heardOf(signal),
-          millis: heard - asked,
-          rule: move.rule,
-          decided: move.decided,
-          because: move.because,
-          ...(move.strength === undefined ? {} : { strength: move.strength })
-        })
+      note(from, signal, yield* Clock.currentTimeMillis, move)
       if (move.notice !== undefined) yield* report(endpoint, move.notice)
       if (from._tag === "Discovering" && (state._tag === "Initializing" || state._tag === "Opening"))
         yield* counted(fallbacks, { rule: move.rule })
     }
   })
-  yield* settle.pipe(
-    Effect.timeoutOrElse({
-      duration: options.deadline ?? (yield* Defaults.ConnectTimeout),
-      orElse: () =>
-        Effect.sync(() => {
-          state = State.State.Refused({ reason: outOfTime(state) })
-        })
+  const tooLate = Effect.gen(function* () {
+    const reason = outOfTime(state)
+    note(state, Signal.Silent(), yield* Clock.currentTimeMillis, {
+      rule: "deadline",
+      decided: `FAIL(${reason._tag})`,
+      because: "the whole connect ran out of time"
     })
+    state = State.State.Refused({ reason })
+  })
+  yield* settle.pipe(
+    Effect.timeoutOrElse({ duration: options.deadline ?? (yield* Defaults.ConnectTimeout), orElse: () => tooLate })
   )
   if (state._tag === "Settled") {
     yield* counted(outcomes, { outcome: state.outcome.era })

@@ -1,0 +1,335 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { JsonObject } from "@mcp-effect/protocol/JsonRpc"
+import * as Mode from "../src/Mode.ts"
+import * as Negotiation from "../src/Negotiation.ts"
+import { httpStatus, Signal } from "../src/Signal.ts"
+import * as State from "../src/State.ts"
+import * as Terms from "../src/Terms.ts"
+import * as Verdict from "../src/Verdict.ts"
+import {
+  answered,
+  discovered,
+  exited,
+  failed,
+  http,
+  initialized,
+  malformed,
+  modern,
+  newer,
+  newestLegacy,
+  pipe,
+  terms,
+  unreachable,
+  unsupported
+} from "./scripted.ts"
+
+interface Heard {
+  readonly signal: Signal
+  readonly late?: JsonObject
+}
+
+const heard = (signal: Signal): Heard => ({ signal })
+const body = (code: number, data?: unknown) => ({ error: { code, message: "", data } })
+
+/** What any wire can bring. */
+const spoken: ReadonlyArray<Heard> = [
+  answered(discovered(modern)),
+  answered(discovered(["2026-07-28", "2025-06-18"])),
+  answered(discovered(["2025-06-18"])),
+  answered(discovered(["2099-01-01"])),
+  answered(initialized(newestLegacy)),
+  answered(initialized("1999-01-01")),
+  answered(initialized(newer)),
+  unsupported("2026-07-28"),
+  unsupported("2026-07-28", "2024-11-05"),
+  unsupported("2024-11-05"),
+  unsupported("2099-01-01"),
+  unsupported(),
+  failed(-32021),
+  failed(-32050),
+  failed(-32601),
+  failed(-32000)
+].map(heard)
+/** What a server can bring that answers late. */
+const belated: ReadonlyArray<Heard> = [
+  answered(initialized(newestLegacy)),
+  answered(initialized("1999-01-01")),
+  unsupported("2026-07-28"),
+  failed(-32601),
+  Signal.Silent(),
+  exited(),
+  Signal.Closed(),
+  malformed()
+].map((signal) => ({ signal, late: discovered(["2026-07-28"]) }))
+/** What can happen to a wire. The last of each is what that wire can never bring. */
+const happening: Record<Terms.Column, ReadonlyArray<Heard>> = {
+  pipe: [
+    Signal.Silent(),
+    exited(),
+    Signal.Closed(),
+    Signal.SpawnFailed({ command: "x", because: "y" }),
+    malformed(),
+    unreachable,
+    httpStatus(404)
+  ].map(heard),
+  http: [
+    httpStatus(400, body(-32022, { supported: [newer] })),
+    httpStatus(404),
+    httpStatus(415),
+    httpStatus(409),
+    httpStatus(401, body(-32022, { supported: [newer] })),
+    httpStatus(403),
+    httpStatus(429),
+    httpStatus(503),
+    httpStatus(307),
+    Signal.Silent(),
+    malformed(),
+    unreachable,
+    exited()
+  ].map(heard)
+}
+const consent = [Signal.Accepted(), Signal.Rejected({ because: "no" }), Signal.Silent()].map(heard)
+const opened = heard(Signal.Opened())
+
+/** All that can be heard in a state. Late answers come in a handshake on a pipe that was probed. */
+const lettersFor = (state: State.State, column: Terms.Column): ReadonlyArray<Heard> => {
+  switch (state._tag) {
+    case "Inspecting":
+      return consent
+    case "Opening":
+      return [opened, ...happening[column]]
+    case "Initializing":
+      return [...spoken, ...happening[column], ...(state.probed && column === "pipe" ? belated : [])]
+    default:
+      return [...spoken, ...happening[column]]
+  }
+}
+
+interface Walk {
+  readonly moves: ReadonlyArray<Negotiation.Move>
+  readonly states: ReadonlyArray<State.State>
+  readonly heard: ReadonlyArray<Heard>
+}
+
+const ended = (state: State.State) => state._tag === "Settled" || state._tag === "Refused"
+
+/** Every way through the machine. */
+const walks = (on: Terms.Terms, mode: Mode.Input): ReadonlyArray<Walk> => {
+  const step = Negotiation.step(on)
+  const column = Terms.columnOf(on.kind)
+  const found: Array<Walk> = []
+  const go = (walk: Walk): void => {
+    const state = walk.states.at(-1)!
+    if (ended(state)) return void found.push(walk)
+    assert.isAtMost(walk.moves.length, 9, "the machine does not end")
+    for (const letter of lettersFor(state, column)) {
+      const move = step(state, letter.signal, letter.late)
+      go({ moves: [...walk.moves, move], states: [...walk.states, move.state], heard: [...walk.heard, letter] })
+    }
+  }
+  go({ moves: [], states: [State.begin(on, mode, 0)], heard: [] })
+  return found
+}
+
+const prior = { era: "legacy", offer: newestLegacy, transport: "httpSse", rule: "P21", strength: "conventional", at: 0 }
+const modes: ReadonlyArray<readonly [string, Mode.Input]> = [
+  ["auto", "auto"],
+  ["modern", "modern"],
+  ["legacy", "legacy"],
+  ["pin", Mode.pin(newer)],
+  ["pin with verify", Mode.pin(newer, { verify: true })],
+  ["pin with prior", Mode.pin(newer, { prior: discovered(modern) })],
+  ["auto from a modern verdict", Mode.autoFrom(discovered(modern))],
+  ["auto from a legacy verdict", Mode.autoFrom(prior)]
+]
+const strict = { fallback: "spec", legacyStatuses: "spec" } as const
+const grounds = [pipe, http, terms("sse"), terms("stdio", strict), terms("http", strict)]
+
+// Walked once: every property below looks at the same walks.
+const all = grounds.flatMap((on) =>
+  modes.flatMap(([mode, input]) => walks(on, input).map((walk) => ({ walk, on, mode })))
+)
+const everything = (visit: (walk: Walk, on: Terms.Terms, mode: string) => void): void => {
+  for (const { walk, on, mode } of all) visit(walk, on, mode)
+}
+
+const asked = (walk: Walk, tag: State.State["_tag"]) => walk.states.filter(({ _tag }) => _tag === tag).length
+const ruleOf = (walk: Walk, id: string) => walk.moves.some(({ rule }) => rule === id)
+
+describe("the whole machine", () => {
+  it("properties 1, 3 and 4: it always ends, once, within its bounds", () => {
+    const broken = new Set<string>()
+    const expect = (holds: boolean, what: string) => holds || broken.add(what)
+    everything((walk) => {
+      const openings = walk.states.flatMap((state) => (state._tag === "Opening" ? [state.how] : []))
+      const channels = walk.states.flatMap((state) => (state._tag === "Initializing" ? [state.channel] : []))
+      expect(walk.moves.length <= 8, "moves")
+      expect(walk.states.filter(ended).length === 1, "ends")
+      expect(asked(walk, "Discovering") <= 2, "probes")
+      expect(asked(walk, "Recovering") <= 1, "recovery probes")
+      expect(new Set(openings).size === openings.length, "openings of one kind")
+      expect(new Set(channels).size === channels.length, "handshakes per channel")
+    })
+    assert.deepStrictEqual([...broken], [])
+    assert.isAbove(all.length, 10_000)
+    console.log(all.length)
+  })
+
+  it("property 2: over HTTP no handshake follows a failure of the probe, and a pin never shakes hands", () => {
+    everything((walk, on, mode) => {
+      const failing = walk.moves.findIndex(
+        ({ decided, rule }) => decided.startsWith("FAIL") && /^P(?:3|9|2\d|30)$/u.test(rule)
+      )
+      if (failing >= 0) assert.strictEqual(failing, walk.moves.length - 1)
+      if (mode.startsWith("pin") || mode === "modern") assert.strictEqual(asked(walk, "Initializing"), 0)
+      if (mode === "legacy" || on.kind === "sse")
+        assert.strictEqual(asked(walk, "Discovering") + asked(walk, "Recovering"), 0)
+    })
+  })
+
+  it("property 3: what has ended stays as it is", () => {
+    everything(({ states }, on) => {
+      const last = states.at(-1)!
+      assert.isTrue(consent.every(({ signal }) => Negotiation.step(on)(last, signal).state === last))
+    })
+  })
+
+  it("property 5: the version is one of ours, and one of theirs whenever they named any", () => {
+    everything((walk, on, mode) => {
+      const last = walk.states.at(-1)!
+      if (last._tag !== "Settled") return
+      const { outcome } = last
+      assert.include([...on.modern, ...on.legacy], outcome.version)
+      assert.strictEqual(on.modern.includes(outcome.version) ? "modern" : "legacy", outcome.era)
+      if (outcome.discover !== undefined) assert.include(outcome.discover.supportedVersions, outcome.version)
+      if (outcome.initialize !== undefined) assert.strictEqual(outcome.initialize.protocolVersion, outcome.version)
+      if (outcome.discover === undefined && outcome.initialize === undefined) assert.strictEqual(mode, "pin")
+    })
+  })
+
+  it("property 6: nothing lasting comes of weak evidence, of a contradiction, or of a failure", () => {
+    everything((walk) => {
+      const last = walk.states.at(-1)!
+      if (last._tag !== "Settled") return
+      const verdict = Verdict.fromAgreement(
+        {
+          ...last.outcome,
+          identity: undefined,
+          capabilities: undefined,
+          instructions: undefined,
+          evidence: [],
+          roundTrips: 0
+        },
+        0
+      )
+      if (last.outcome.strength === "weak") assert.isUndefined(verdict)
+      if (last.outcome.era === "legacy" && walk.heard.some((letter) => letter.late !== undefined))
+        assert.isUndefined(verdict, "contradicted by a late answer")
+    })
+  })
+
+  it("property 7: no body changes what a 401, a 403 or a 5xx decides", () => {
+    everything((walk, on) => {
+      walk.heard.forEach(({ signal }, index) => {
+        if (signal._tag !== "HttpStatus" || ![401, 403, 503].includes(signal.status)) return
+        for (const more of [{}, body(-32022, { supported: [newer] }), body(-32601), { body: "<html>" }])
+          assert.deepInclude(Negotiation.step(on)(walk.states[index]!, httpStatus(signal.status, more)), {
+            rule: walk.moves[index]!.rule,
+            decided: walk.moves[index]!.decided
+          })
+      })
+    })
+  })
+
+  it("property 8: no text of an error changes a decision", () => {
+    everything((walk, on) => {
+      walk.heard.forEach(({ signal, late: came }, index) => {
+        if (signal._tag !== "Failed") return
+        const reworded = Signal.Failed({ error: { ...signal.error, message: "Unsupported protocol version" } })
+        const before = walk.moves[index]!
+        const after = Negotiation.step(on)(walk.states[index]!, reworded, came)
+        if (after.rule !== before.rule || after.decided !== before.decided) assert.fail(`${before.rule}: ${after.rule}`)
+      })
+    })
+  })
+
+  it("property 9: order, repetition and junk in a list of versions change nothing", () => {
+    const lists = [
+      ["2026-07-28", newer, "2025-06-18"],
+      ["2099-01-01", "2024-11-05", "2025-03-26"],
+      ["2099-01-01", "2098-01-01"]
+    ]
+    for (const on of [pipe, http])
+      for (const mode of ["auto", "modern", "legacy"] as const) {
+        const state = State.begin(on, mode, 0)
+        for (const list of lists)
+          for (const make of [
+            (versions: ReadonlyArray<unknown>) => answered(discovered(versions)),
+            (versions: ReadonlyArray<unknown>) => unsupported(...versions)
+          ]) {
+            const decide = (versions: ReadonlyArray<unknown>) => {
+              const { rule, decided, state: next } = Negotiation.step(on)(state, make(versions))
+              return [rule, decided, State.questionOf(next)]
+            }
+            const expected = decide(list)
+            assert.deepStrictEqual(decide(list.toReversed()), expected)
+            assert.deepStrictEqual(decide([...list, ...list]), expected)
+            assert.deepStrictEqual(decide([7, null, ...list, {}, ["x"]]), expected)
+          }
+      }
+  })
+
+  it("property 10: stdio, memory and stream decide alike for the same JSON-RPC answers", () => {
+    const rows = (on: Terms.Terms, mode: Mode.Input) =>
+      walks(on, mode)
+        .filter(({ heard: letters }) => letters.every((letter) => spoken.includes(letter) || consent.includes(letter)))
+        .map(({ moves }) => moves.map(({ rule, decided }) => `${rule} ${decided}`).join(", "))
+    for (const [, mode] of modes) {
+      const expected = rows(pipe, mode)
+      assert.isAbove(expected.length, 0)
+      assert.deepStrictEqual(rows(terms("memory"), mode), expected)
+      assert.deepStrictEqual(rows(terms("stream"), mode), expected)
+    }
+  })
+
+  it("property 11: U-04 a -32022 never leads to the handshake while a modern version is mutual and untried", () => {
+    everything((walk) => {
+      walk.states.forEach((state, index) => {
+        if (state._tag !== "Discovering" || state.attempt === "corrected" || state.purpose !== "auto") return
+        const { signal } = walk.heard[index]!
+        if (signal._tag !== "Failed" || signal.error.code !== -32022) return
+        const next = walk.states[index + 1]!
+        if (JSON.stringify(signal.error.data).includes("2026-07-28")) assert.strictEqual(next._tag, "Discovering")
+      })
+    })
+  })
+
+  it("a modern agreement is never taken back: after it only the program can refuse", () => {
+    everything((walk) => {
+      const adopted = walk.states.findIndex((state) => state._tag === "Inspecting")
+      if (adopted >= 0) assert.lengthOf(walk.states, adopted + 2)
+    })
+  })
+
+  it("T-NEG-10 a silent server is probed once before the handshake", () => {
+    everything((walk) => {
+      const shaking = walk.states.findIndex(({ _tag }) => _tag === "Initializing")
+      const before = walk.states.slice(0, shaking < 0 ? 0 : shaking)
+      if (!ruleOf(walk, "P6")) assert.isAtMost(before.filter(({ _tag }) => _tag === "Discovering").length, 1)
+    })
+  })
+
+  it("reaches every row of the machine on some walk", () => {
+    const reached = new Set<string>()
+    everything((walk) => walk.moves.forEach(({ rule }) => reached.add(rule)))
+    const outside = new Set(["P4", "P15", "P19", "P20", "P31"])
+    const ids = [
+      ...Array.from({ length: 32 }, (_, index) => `P${index + 1}`),
+      ...Array.from({ length: 15 }, (_, index) => `H${index + 1}`)
+    ]
+    assert.deepStrictEqual(
+      ids.filter((id) => !reached.has(id) && !outside.has(id)),
+      []
+    )
+  })
+})
