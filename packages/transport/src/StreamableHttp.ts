@@ -15,6 +15,7 @@ import type { HttpClient } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import type * as Schedule from "effect/Schedule"
+import * as HttpSse from "./HttpSse.ts"
 import * as HttpTarget from "./internal/httpTarget.ts"
 import * as HttpWire from "./internal/httpWire.ts"
 import * as Reconnect from "./internal/reconnect.ts"
@@ -56,6 +57,7 @@ export const make = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<Transport["Service"], never, HttpClient> {
   const { endpoint, target } = yield* HttpTarget.make(options, HttpWire.secretHeaders)
+  const older = yield* HttpSse.make(options)
   const reconnect = options.reconnect === undefined ? Reconnect.standard : Effect.succeed(options.reconnect)
   return Transport.of({
     kind: "http",
@@ -64,7 +66,8 @@ export const make = Effect.fnUntraced(function* (
     open: (hear) =>
       Effect.gen(function* () {
         return yield* HttpWire.open({ target: yield* target, hear, reconnect: yield* reconnect })
-      })
+      }),
+    openHttpSse: older.open
   })
 })
 

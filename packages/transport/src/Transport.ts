@@ -90,6 +90,14 @@ export interface Wire {
 }
 
 /**
+ * Opens a wire. `hear` gets every message that belongs to no exchange, synchronously and in order; it must not throw.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Open = (hear: (message: Incoming) => void) => Effect.Effect<Wire, TransportError, Scope.Scope>
+
+/**
  * Opens wires to one server. Provide it as a layer (`Stdio.layer`, `StreamableHttp.layer`, your own) to
  * `McpClient.layer`.
  *
@@ -104,9 +112,8 @@ export class Transport extends Context.Service<
     readonly endpoint: string
     /** Whether a second wire can be opened after the first one is gone. */
     readonly reopenable: boolean
-    /**
-     * Opens a wire. `hear` gets every message that belongs to no exchange, synchronously and in order; it must not throw.
-     */
-    readonly open: (hear: (message: Incoming) => void) => Effect.Effect<Wire, TransportError, Scope.Scope>
+    readonly open: Open
+    /** Opens a wire to the same server over HTTP+SSE, for servers that refuse Streamable HTTP (U-41). */
+    readonly openHttpSse?: Open
   }
 >()("@mcp-effect/transport/Transport") {}

@@ -1,3 +1,4 @@
+export * as HttpSse from "./HttpSse.ts"
 export * as Pipe from "./Pipe.ts"
 export * as Stdio from "./Stdio.ts"
 export * as StreamableHttp from "./StreamableHttp.ts"

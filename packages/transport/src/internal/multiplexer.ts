@@ -29,6 +29,8 @@ export interface Multiplexer {
   readonly drained: () => void
   /** The pipe is gone. Every open exchange fails with this reason; only the first call counts. */
   readonly ended: (reason: Reason) => void
+  /** What the pipe ended with, if it has. */
+  readonly end: () => TransportError | undefined
   /** Makes the wire. `post` hands a message to the pipe; false means: taken, but no more until `drained`. */
   readonly wire: (post: (message: JsonRpc.Message, revision: Dialect) => boolean) => Wire
 }
@@ -126,6 +128,7 @@ export const make = (options: {
       return true
     },
     fail,
+    end: () => end,
     drained: () => {
       full = false
       wake()
