@@ -98,18 +98,16 @@ export const probe = Command.make(
       Flag.withDefault("auto" as const)
     )
   },
-  Effect.fn("Probe.probe")(
-    function* ({ target: words, explain, era }) {
-      const target = Target.parse(words)
-      if (target === undefined) return yield* new NoTarget()
-      yield* Effect.gen(function* () {
-        const client = yield* McpClient.connect("url" in target ? target.url : target.command, { mode: era })
-        yield* Console.log(report(client))
-        if (explain) yield* Console.log(`\n${Evidence.explain(client.agreement.evidence)}`)
-        const tools = yield* client.listTools()
-        yield* Console.log(`\ntools (${tools.length})`)
-        if (tools.length > 0) yield* Console.log(Render.tools(tools, widthOfLines))
-      }).pipe(Effect.scoped, Effect.catchTag(["NegotiationError", "McpClientError"], failed(explain)))
-    }
-  )
+  Effect.fn("Probe.probe")(function* ({ target: words, explain, era }) {
+    const target = Target.parse(words)
+    if (target === undefined) return yield* new NoTarget()
+    yield* Effect.gen(function* () {
+      const client = yield* McpClient.connect("url" in target ? target.url : target.command, { mode: era })
+      yield* Console.log(report(client))
+      if (explain) yield* Console.log(`\n${Evidence.explain(client.agreement.evidence)}`)
+      const tools = yield* client.listTools()
+      yield* Console.log(`\ntools (${tools.length})`)
+      if (tools.length > 0) yield* Console.log(Render.tools(tools, widthOfLines))
+    }).pipe(Effect.scoped, Effect.catchTag(["NegotiationError", "McpClientError"], failed(explain)))
+  })
 ).pipe(Command.withDescription("Connect to a server and show what it is"))

@@ -49,7 +49,9 @@ export const facts = (rows: ReadonlyArray<readonly [name: string, value: string 
  * @since 0.1.0
  */
 export const tools = (list: ReadonlyArray<Tool.Tool>, width: number): string => {
-  const named = list.map((tool) => [clip(oneLine(tool.name), 40), oneLine(tool.description ?? tool.title ?? "")] as const)
+  const named = list.map(
+    (tool) => [clip(oneLine(tool.name), 40), oneLine(tool.description ?? tool.title ?? "")] as const
+  )
   const column = Math.max(0, ...named.map(([name]) => name.length))
   return named
     .map(([name, does]) => `  ${name.padEnd(column)}  ${clip(does, Math.max(20, width - column - 4))}`.trimEnd())

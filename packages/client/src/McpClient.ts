@@ -10,8 +10,18 @@
 import type { Agreement } from "@mcp-effect/negotiation/Agreement"
 import type { Input as Mode } from "@mcp-effect/negotiation/Mode"
 import type { NegotiationError } from "@mcp-effect/negotiation/NegotiationError"
+import type { Hook } from "@mcp-effect/negotiation/Negotiator"
+import type * as Completion from "@mcp-effect/protocol/Completion"
+import type { DiscoverResult } from "@mcp-effect/protocol/Discover"
 import type { Implementation } from "@mcp-effect/protocol/Implementation"
+import type { InitializeResult } from "@mcp-effect/protocol/Initialize"
+import type { InputResponse } from "@mcp-effect/protocol/InputRequired"
+import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
+import type * as Logging from "@mcp-effect/protocol/Logging"
+import type * as Method from "@mcp-effect/protocol/Method"
 import type * as Progress from "@mcp-effect/protocol/Progress"
+import type * as Prompt from "@mcp-effect/protocol/Prompt"
+import type * as Resource from "@mcp-effect/protocol/Resource"
 import type * as Tool from "@mcp-effect/protocol/Tool"
 import { type Kind, Transport } from "@mcp-effect/transport/Transport"
 import * as Context from "effect/Context"
@@ -20,11 +30,17 @@ import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import type { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
+import type * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import * as Connection from "./internal/connection.ts"
-import { walk } from "./internal/pages.ts"
+import type * as Stream from "effect/Stream"
+import type * as SubscriptionRef from "effect/SubscriptionRef"
+import type { CallEvent } from "./CallEvent.ts"
+import type { ConnectionState } from "./ConnectionState.ts"
+import type * as Continuation from "./Continuation.ts"
+import type { Handlers } from "./Handlers.ts"
+import { make } from "./internal/client.ts"
 import { type Target, transportOf } from "./internal/target.ts"
-import { InputRequired, McpClientError } from "./McpClientError.ts"
+import type { McpClientError } from "./McpClientError.ts"
 
 /**
  * How to connect.
@@ -32,7 +48,7 @@ import { InputRequired, McpClientError } from "./McpClientError.ts"
  * @category models
  * @since 0.1.0
  */
-export interface ConnectOptions {
+export interface ConnectOptions<R = never> {
   /**
    * How the connection starts (U-01): `auto` (the default) asks `server/discover` and falls back to the handshake;
    * `modern` never falls back; `legacy` only shakes hands; a modern version sends nothing at all.
@@ -40,6 +56,19 @@ export interface ConnectOptions {
   readonly mode?: Mode
   /** Who the client says it is. This library's own name and version by default. */
   readonly client?: Implementation
+  /** What the program can do for the server. What is here is what the server is told; nothing by default. */
+  readonly handlers?: Handlers<R>
+  /** Settings of extensions this program speaks, by their names; modern era only. */
+  readonly extensions?: Readonly<Record<string, JsonRpc.JsonObject>>
+  /** Looks at what the server says of itself and may refuse it by failing (U-08). Modern era. */
+  readonly inspectDiscover?: Hook<DiscoverResult, R>
+  /** The same for the legacy era, before the handshake is completed. */
+  readonly inspectInitialize?: Hook<InitializeResult, R>
+  /**
+   * When to try again to open a session in place of one that is gone. By default 10 times, from 250 ms to 30 s, with
+   * jitter (the `Reconnect…` defaults).
+   */
+  readonly reconnect?: Schedule.Schedule<unknown, NegotiationError | McpClientError>
 }
 
 /**
@@ -49,10 +78,35 @@ export interface ConnectOptions {
  * @since 0.1.0
  */
 export interface RequestOptions {
-  /** How long to wait for the answer. `RequestTimeout` (60 seconds) by default; then the request is cancelled. */
+  /**
+   * How long to wait for the answer. `RequestTimeout` (60 seconds) by default; then the request is cancelled.
+   * `Duration.infinity` waits as long as the caller does.
+   */
   readonly timeout?: Duration.Input
+  /** Whether progress starts that time again. It does not by default. `RequestCap` (10 minutes) holds all the same. */
+  readonly resetOnProgress?: boolean
   /** Hears progress, in order and before the answer. Called synchronously; it must not throw. */
   readonly onProgress?: (progress: Progress.Params) => void
+  /** Hears every notification that belongs to this request, progress too. Called synchronously; it must not throw. */
+  readonly onNotification?: (notification: JsonRpc.Notification) => void
+  /** Asks for log messages of this request, at this level and above; modern era only. */
+  readonly logLevel?: Logging.Level
+  /** Further keys of `_meta`. Keys of the protocol in it are ignored. */
+  readonly meta?: JsonRpc.JsonObject
+}
+
+/**
+ * How to call a tool.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface CallOptions extends RequestOptions {
+  /**
+   * Whether the call does no harm when it runs twice, so that it may be sent again when its answer is lost. By default
+   * what the server says of the tool (`readOnlyHint`, `idempotentHint`).
+   */
+  readonly repeatable?: boolean
 }
 
 /**
@@ -68,54 +122,108 @@ export class McpClient extends Context.Service<
     readonly endpoint: string
     /** What carries the messages in the end; `sse` when HTTP fell back to HTTP+SSE. */
     readonly transport: Kind
-    /** What was agreed, and why (U-07). */
+    /** What was agreed, and why (U-07). A connection that had to be opened again shows the newest. */
     readonly agreement: Agreement
+    /** How the connection is doing. Read it once, or follow its changes. */
+    readonly state: SubscriptionRef.SubscriptionRef<ConnectionState>
+    /** Every notification of the server that belongs to no request, as it came. Late subscribers miss what was before. */
+    readonly notifications: Stream.Stream<JsonRpc.Notification>
+    /** Asks the server what it is, now (U-09). In the legacy era the reason is `NotAvailableInLegacy`. */
+    readonly discover: (options?: RequestOptions) => Effect.Effect<DiscoverResult, McpClientError>
     /** Every tool, over all pages. A tool that cannot be read is left out and reported as a diagnostic. */
     readonly listTools: (options?: RequestOptions) => Effect.Effect<ReadonlyArray<Tool.Tool>, McpClientError>
     /**
      * Calls a tool. A tool that fails gives a result with `isError`; the error channel is for everything else. When the
-     * wire breaks before the answer, the reason is `OutcomeUnknown` and nothing is sent again. Interrupting cancels.
+     * wire breaks before the answer, the reason is `OutcomeUnknown` and nothing is sent again, unless the tool may be
+     * repeated. Questions of the server go to the handlers. Interrupting cancels.
      */
     readonly callTool: (
       name: string,
-      args?: Readonly<Record<string, unknown>>,
-      options?: RequestOptions
+      args?: JsonRpc.JsonObject,
+      options?: CallOptions
     ) => Effect.Effect<Tool.CallResult, McpClientError>
+    /** The same call as a stream: progress, log messages and rounds of questions as they come, the result last. */
+    readonly streamTool: (
+      name: string,
+      args?: JsonRpc.JsonObject,
+      options?: CallOptions
+    ) => Stream.Stream<CallEvent, McpClientError>
+    /** Calls a tool and gives back the server's questions instead of asking the handlers; see `Continuation`. */
+    readonly begin: (
+      name: string,
+      args?: JsonRpc.JsonObject,
+      options?: CallOptions
+    ) => Effect.Effect<Continuation.Outcome, McpClientError>
+    /** Goes on with a paused call: with answers under the keys of its questions, if it had any. */
+    readonly resume: (
+      continuation: Continuation.Continuation,
+      answers?: Readonly<Record<string, InputResponse>>,
+      options?: CallOptions
+    ) => Effect.Effect<Continuation.Outcome, McpClientError>
+    /** Every prompt, over all pages. */
+    readonly listPrompts: (options?: RequestOptions) => Effect.Effect<ReadonlyArray<Prompt.Prompt>, McpClientError>
+    /** Fills in a prompt. */
+    readonly getPrompt: (
+      name: string,
+      args?: Readonly<Record<string, string>>,
+      options?: RequestOptions
+    ) => Effect.Effect<Prompt.GetResult, McpClientError>
+    /** Every resource, over all pages. */
+    readonly listResources: (
+      options?: RequestOptions
+    ) => Effect.Effect<ReadonlyArray<Resource.Resource>, McpClientError>
+    /** Every template of resources, over all pages. */
+    readonly listResourceTemplates: (
+      options?: RequestOptions
+    ) => Effect.Effect<ReadonlyArray<Resource.Template>, McpClientError>
+    /** Reads a resource. */
+    readonly readResource: (uri: string, options?: RequestOptions) => Effect.Effect<Resource.ReadResult, McpClientError>
+    /** Proposes values for an argument of a prompt or of a resource template. At most 100. */
+    readonly complete: (
+      params: Completion.Params,
+      options?: RequestOptions
+    ) => Effect.Effect<Completion.Result, McpClientError>
+    /**
+     * Any list, page by page: `pages("tools/list")`. Bounded by `MaxPages` and `MaxItems` like the others.
+     */
+    readonly pages: <M extends ListMethod>(
+      method: M,
+      options?: RequestOptions
+    ) => Stream.Stream<Listings[M], McpClientError>
     /**
      * Asks for a sign of life. Only the legacy era has it; on a modern connection the reason is `NotAvailableInModern`
      * and nothing is sent.
      */
     readonly ping: (options?: RequestOptions) => Effect.Effect<void, McpClientError>
+    /** Any method of the protocol with its own parameters and result. Questions of the server are in the result. */
+    readonly request: <M extends Method.Method>(
+      method: M,
+      params: Method.Params<M>,
+      options?: RequestOptions
+    ) => Effect.Effect<Method.Result<M>, McpClientError>
   }
 >()("@mcp-effect/client/McpClient") {}
 
-const make = Effect.fnUntraced(function* (transport: Transport["Service"], options: ConnectOptions) {
-  const connection = yield* Connection.open(transport, options)
-  return McpClient.of({
-    endpoint: transport.endpoint,
-    transport: connection.transport,
-    agreement: connection.agreement,
-    listTools: Effect.fn("McpClient.listTools")(function* (request?: RequestOptions) {
-      return yield* walk({
-        server: transport.endpoint,
-        method: "tools/list",
-        page: (cursor) => connection.request("tools/list", cursor === undefined ? {} : { cursor }, request),
-        items: (page) => page.tools
-      })
-    }),
-    callTool: Effect.fn("McpClient.callTool")(function* (name, args = {}, request?: RequestOptions) {
-      const result = yield* connection.request("tools/call", { name, arguments: args }, request)
-      if (result.resultType !== "input_required") return result
-      return yield* new McpClientError({
-        server: transport.endpoint,
-        reason: new InputRequired({ method: "tools/call" })
-      })
-    }),
-    ping: Effect.fn("McpClient.ping")(function* (request?: RequestOptions) {
-      yield* connection.request("ping", {}, request)
-    })
-  })
-})
+/**
+ * What each list gives, page by page.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Listings {
+  readonly "tools/list": Tool.ListResult
+  readonly "prompts/list": Prompt.ListResult
+  readonly "resources/list": Resource.ListResult
+  readonly "resources/templates/list": Resource.TemplatesResult
+}
+
+/**
+ * The methods that list something page by page.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ListMethod = keyof Listings
 
 /**
  * Connects, for as long as the scope lives.
@@ -123,9 +231,9 @@ const make = Effect.fnUntraced(function* (transport: Transport["Service"], optio
  * A URL (text or `URL`) speaks Streamable HTTP and needs an `HttpClient`; an array is a command with its arguments,
  * needs a `ChildProcessSpawner` and speaks over stdio; a `Transport` is used as it is.
  *
- * Fails with `NegotiationError` when the server could not be reached or understood, with `McpClientError` when connecting
- * as a whole took longer than `ConnectTimeout` (60 seconds) or the agreed session could not be opened. Closing the scope
- * ends the HTTP session or stops the child process.
+ * Fails with `NegotiationError` when the server could not be reached or understood, or when connecting as a whole took
+ * longer than `ConnectTimeout` (60 seconds); with `McpClientError` when the agreed session could not be opened. Closing
+ * the scope ends the HTTP session or stops the child process.
  *
  * @example
  * ```ts
@@ -141,33 +249,33 @@ const make = Effect.fnUntraced(function* (transport: Transport["Service"], optio
  * @category constructors
  * @since 0.1.0
  */
-export function connect(
+export function connect<R = never>(
   url: string | URL,
-  options?: ConnectOptions
-): Effect.Effect<McpClient["Service"], NegotiationError | McpClientError, Scope.Scope | HttpClient.HttpClient>
-export function connect(
+  options?: ConnectOptions<R>
+): Effect.Effect<McpClient["Service"], NegotiationError | McpClientError, R | Scope.Scope | HttpClient.HttpClient>
+export function connect<R = never>(
   command: ReadonlyArray<string>,
-  options?: ConnectOptions
-): Effect.Effect<McpClient["Service"], NegotiationError | McpClientError, Scope.Scope | ChildProcessSpawner>
-export function connect(
+  options?: ConnectOptions<R>
+): Effect.Effect<McpClient["Service"], NegotiationError | McpClientError, R | Scope.Scope | ChildProcessSpawner>
+export function connect<R = never>(
   transport: Transport["Service"],
-  options?: ConnectOptions
-): Effect.Effect<McpClient["Service"], NegotiationError | McpClientError, Scope.Scope>
-export function connect(
+  options?: ConnectOptions<R>
+): Effect.Effect<McpClient["Service"], NegotiationError | McpClientError, R | Scope.Scope>
+export function connect<R = never>(
   target: string | URL | ReadonlyArray<string> | Transport["Service"],
-  options?: ConnectOptions
+  options?: ConnectOptions<R>
 ): Effect.Effect<
   McpClient["Service"],
   NegotiationError | McpClientError,
-  Scope.Scope | HttpClient.HttpClient | ChildProcessSpawner
+  R | Scope.Scope | HttpClient.HttpClient | ChildProcessSpawner
 >
-export function connect(
+export function connect<R = never>(
   target: Target,
-  options: ConnectOptions = {}
+  options: ConnectOptions<R> = {}
 ): Effect.Effect<
   McpClient["Service"],
   NegotiationError | McpClientError,
-  Scope.Scope | HttpClient.HttpClient | ChildProcessSpawner
+  R | Scope.Scope | HttpClient.HttpClient | ChildProcessSpawner
 > {
   return Effect.flatMap(transportOf(target), (transport) => make(transport, options))
 }
@@ -178,9 +286,9 @@ export function connect(
  * @category layers
  * @since 0.1.0
  */
-export const layer = (
-  options: ConnectOptions = {}
-): Layer.Layer<McpClient, NegotiationError | McpClientError, Transport> =>
+export const layer = <R = never>(
+  options: ConnectOptions<R> = {}
+): Layer.Layer<McpClient, NegotiationError | McpClientError, Transport | Exclude<R, Scope.Scope>> =>
   Layer.effect(
     McpClient,
     Effect.flatMap(Transport, (transport) => make(transport, options))

@@ -6,6 +6,7 @@
  *
  * @since 0.1.0
  */
+import { NegotiationError } from "@mcp-effect/negotiation/NegotiationError"
 import { CannotCarry, InvalidResult } from "@mcp-effect/protocol/ProtocolError"
 import { TransportError } from "@mcp-effect/transport/TransportError"
 import * as Schema from "effect/Schema"
@@ -78,17 +79,49 @@ export class OutcomeUnknown extends Schema.TaggedError<OutcomeUnknown>()("Outcom
 }
 
 /**
- * The tool wants input before it can go on (a multi round-trip request), and this client was given nothing to answer
- * with.
+ * The session is gone and no new one could be opened in its place. `cause` says why; the next request tries again.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class Disconnected extends Schema.TaggedError<Disconnected>()("Disconnected", {
+  method: Schema.String,
+  cause: NegotiationError
+}) {
+  override get message() {
+    return `${this.method} was not sent, since the connection is lost: ${this.cause.message}`
+  }
+}
+
+/**
+ * The server asks for input before it answers (a multi round-trip request), and it cannot be given: there is no handler
+ * for the question, a handler refused, or the server went on asking past `MaxInputRounds`.
  *
  * @category errors
  * @since 0.1.0
  */
 export class InputRequired extends Schema.TaggedError<InputRequired>()("InputRequired", {
-  method: Schema.String
+  method: Schema.String,
+  because: Schema.String
 }) {
   override get message() {
-    return `the server asks for input before it answers ${this.method}, and no handler was given`
+    return `the server asks for input before it answers ${this.method}, which it did not get: ${this.because}`
+  }
+}
+
+/**
+ * The tool may not be called over HTTP: a header it declares breaks the rules, or an argument cannot be mirrored into
+ * one (M-XH). Nothing was sent.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class ToolNotCallable extends Schema.TaggedError<ToolNotCallable>()("ToolNotCallable", {
+  tool: Schema.String,
+  because: Schema.String
+}) {
+  override get message() {
+    return `MCP tool "${this.tool}" was not called: ${this.because}`
   }
 }
 
@@ -151,7 +184,9 @@ export const Reason = Schema.Union([
   WireFailed,
   OutcomeUnknown,
   InvalidResult,
+  Disconnected,
   InputRequired,
+  ToolNotCallable,
   NotAvailableInLegacy,
   NotAvailableInModern,
   CannotCarry,

@@ -1,2 +1,6 @@
+export * as CallEvent from "./CallEvent.ts"
+export * as ConnectionState from "./ConnectionState.ts"
+export * as Continuation from "./Continuation.ts"
+export * as Handlers from "./Handlers.ts"
 export * as McpClient from "./McpClient.ts"
 export * as McpClientError from "./McpClientError.ts"

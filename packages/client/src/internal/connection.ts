@@ -1,178 +1,220 @@
 /**
- * One agreed connection: asks with the parameters of the public model and answers with its results.
- *
- * Everything that depends on the agreed version comes from its `Revision`; nothing here asks which era it is.
+ * A connection that outlives its sessions. Requests go over the session in force; when it is gone a new one takes its
+ * place, opened once for all who wait. What is sent again, and when, says `healing`.
  */
-import type { Agreement } from "@mcp-effect/negotiation/Agreement"
+import * as Mode from "@mcp-effect/negotiation/Mode"
 import type { NegotiationError } from "@mcp-effect/negotiation/NegotiationError"
-import * as Negotiator from "@mcp-effect/negotiation/Negotiator"
-import * as Terms from "@mcp-effect/negotiation/Terms"
-import * as Defaults from "@mcp-effect/protocol/Defaults"
-import { Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
+import * as Verdict from "@mcp-effect/negotiation/Verdict"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import type * as Method from "@mcp-effect/protocol/Method"
-import type { CannotCarry, MethodNotInRevision } from "@mcp-effect/protocol/ProtocolError"
-import * as Revision from "@mcp-effect/protocol/Revision"
-import type { Era } from "@mcp-effect/protocol/Version"
-import type { Kind, Transport } from "@mcp-effect/transport/Transport"
 import type { TransportError } from "@mcp-effect/transport/TransportError"
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Result from "effect/Result"
+import type * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
-import type { ConnectOptions, RequestOptions } from "../McpClient.ts"
-import {
-  McpClientError,
-  NotAvailableInLegacy,
-  NotAvailableInModern,
-  OutcomeUnknown,
-  type Reason,
-  RequestTimedOut,
-  ServerError,
-  WireFailed
-} from "../McpClientError.ts"
-import * as Inbound from "./inbound.ts"
-import * as NegotiationPort from "./negotiationPort.ts"
+import * as SubscriptionRef from "effect/SubscriptionRef"
+import { ConnectionState } from "../ConnectionState.ts"
+import { Disconnected, McpClientError, type Reason, RequestTimedOut, WireFailed } from "../McpClientError.ts"
+import * as Healing from "./healing.ts"
+import * as Session from "./session.ts"
 
 export interface Connection {
-  readonly agreement: Agreement
-  readonly transport: Kind
+  readonly session: () => Session.Session
+  readonly state: SubscriptionRef.SubscriptionRef<ConnectionState>
   readonly request: <M extends Method.Method>(
     method: M,
     params: Method.Params<M>,
-    options?: RequestOptions
+    asking: Asking
   ) => Effect.Effect<Method.Result<M>, McpClientError>
+  readonly notify: (notification: JsonRpc.Notification, asking: Session.Asking) => Effect.Effect<void, McpClientError>
 }
 
-/** How this library introduces itself. */
-const ourselves = { name: "mcp-effect", version: "0.1.0" }
+export interface Asking extends Session.Asking {
+  /** Whether sending it twice does no harm. */
+  readonly repeatable: boolean
+  /** Lists the tools again, after the server said that mirrored headers do not fit. */
+  readonly refreshed?: Effect.Effect<Session.Asking["mirrored"], McpClientError>
+}
 
-/** Opens a connection whose life is that of the scope; one that fails leaves nothing open. */
-export const open = Effect.fnUntraced(function* (
-  transport: Transport["Service"],
-  options: ConnectOptions
-): Effect.fn.Return<Connection, NegotiationError | McpClientError, Scope.Scope> {
-  const scope = yield* Scope.fork(yield* Effect.scope)
-  return yield* establish(transport, options, scope).pipe(
-    Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : Scope.close(scope, exit)))
+export interface Options<R> extends Session.Options<R> {
+  /** When to try again to open a session in place of one that is gone. */
+  readonly reconnect: Schedule.Schedule<unknown, NegotiationError | McpClientError>
+}
+
+export const open = Effect.fnUntraced(function* <R>(
+  options: Options<R>
+): Effect.fn.Return<Connection, NegotiationError | McpClientError, R | Scope.Scope> {
+  const scope = yield* Effect.scope
+  const context = yield* Effect.context<R>()
+  const server = options.transport.endpoint
+  let session = yield* Session.open(options, scope)
+  const state = yield* SubscriptionRef.make<ConnectionState>(
+    ConnectionState.Connected({ agreement: session.agreement })
   )
-})
-
-const establish = Effect.fnUntraced(function* (
-  transport: Transport["Service"],
-  options: ConnectOptions,
-  scope: Scope.Scope
-): Effect.fn.Return<Connection, NegotiationError | McpClientError> {
-  const sender: Revision.Sender = { client: options.client ?? ourselves, capabilities: {} }
-  let lastId = 0
-  const nextId = () => ++lastId
-  const inbound = yield* Inbound.make(transport.endpoint).pipe(Scope.provide(scope))
-  const opening = yield* NegotiationPort.make({ transport, sender, nextId, scope, hear: inbound.hear })
-  inbound.attach(opening.current)
-
-  const agreement = yield* Negotiator.negotiate({
-    endpoint: transport.endpoint,
-    mode: options.mode ?? "auto",
-    terms: Terms.make({ kind: transport.kind, reopenable: transport.reopenable, sse: false })
-  }).pipe(Effect.provideService(Negotiator.Port, opening.port))
-
-  const fail = (reason: Reason) => new McpClientError({ server: transport.endpoint, reason })
-  const { wire, revision } = yield* opening
-    .settle(agreement.version)
-    .pipe(Effect.mapError((cause) => fail(new WireFailed({ method: "connect", cause }))))
-  const stamp = revision.stamp(sender)
-  const report = yield* Diagnostics
-  let over = false
-  yield* Effect.exit(wire.ended).pipe(
-    Effect.andThen(Effect.sync(() => (over = true))),
-    Effect.forkIn(scope, { startImmediately: true })
+  let proven = session.agreement.evidence.length > 0
+  let renewing: Deferred.Deferred<Session.Session, NegotiationError | McpClientError> | undefined
+  let lost = false
+  let closed = false
+  yield* Scope.addFinalizer(
+    scope,
+    Effect.suspend(() => {
+      closed = true
+      return SubscriptionRef.set(state, ConnectionState.Closed())
+    })
   )
 
-  const within = (method: string, limit: Duration.Duration) =>
-    Effect.timeoutOrElse({
-      duration: limit,
-      orElse: () => Effect.fail(fail(new RequestTimedOut({ method, limit: Duration.toMillis(limit) })))
+  const fail = (reason: Reason) => new McpClientError({ server, reason })
+
+  /** Where the new negotiation begins: with what is known, unless that is what failed. */
+  const modeAgain = Effect.fnUntraced(function* (afresh: boolean) {
+    const { mode } = options
+    if (afresh || mode !== "auto") return mode
+    const verdict = Verdict.fromAgreement(session.agreement, yield* Clock.currentTimeMillis)
+    return verdict === undefined ? mode : Mode.autoFrom(verdict)
+  })
+
+  const replace = Effect.fnUntraced(function* (afresh: boolean) {
+    yield* session.close
+    const mode = yield* modeAgain(afresh)
+    const anew = Session.open(options, scope)
+    const again = mode === options.mode ? anew : Effect.catch(Session.open({ ...options, mode }, scope), () => anew)
+    session = yield* Effect.retry(again, options.reconnect)
+    proven = session.agreement.evidence.length > 0
+    lost = false
+    yield* SubscriptionRef.set(state, ConnectionState.Connected({ agreement: session.agreement }))
+    yield* watch(session)
+    return session
+  })
+
+  /** A new session in place of `old`, opened once however many ask for it. */
+  const renew = (
+    old: Session.Session,
+    because: string,
+    afresh: boolean
+  ): Effect.Effect<Session.Session, NegotiationError | McpClientError> =>
+    Effect.suspend(() => {
+      if (renewing !== undefined) return Deferred.await(renewing)
+      if (session !== old && !lost) return Effect.succeed(session)
+      const renewed = Deferred.makeUnsafe<Session.Session, NegotiationError | McpClientError>()
+      renewing = renewed
+      return SubscriptionRef.set(state, ConnectionState.Reconnecting({ because })).pipe(
+        Effect.andThen(replace(afresh)),
+        Effect.tapError((error) => {
+          lost = true
+          return SubscriptionRef.set(state, ConnectionState.Lost({ error }))
+        }),
+        Effect.onExit((exit) => {
+          renewing = undefined
+          return Deferred.done(renewed, exit)
+        }),
+        Effect.provideContext(context),
+        Effect.forkIn(scope),
+        Effect.andThen(Deferred.await(renewed))
+      )
     })
 
-  if (agreement.initialize !== undefined) {
-    const method = "notifications/initialized"
-    yield* wire.send({ jsonrpc: "2.0", method }, revision).pipe(
-      Effect.mapError((cause) => fail(new WireFailed({ method, cause }))),
-      within(method, yield* Defaults.HandshakeTimeout)
+  /** Opens a new session as soon as the wire of this one is gone, so that the next request need not find out. */
+  const watch = (watched: Session.Session) =>
+    watched.wire.ended.pipe(
+      Effect.catch((error: TransportError) =>
+        closed || session !== watched || !options.transport.reopenable
+          ? Effect.void
+          : renew(watched, error.message, false)
+      ),
+      Effect.ignore,
+      Effect.forkIn(scope)
+    )
+  yield* watch(session)
+
+  /** The same for one request, which waits no longer than for an answer. */
+  const renewed = (
+    old: Session.Session,
+    method: string,
+    { limit }: Session.Asking,
+    because: string,
+    afresh: boolean
+  ): Effect.Effect<Session.Session, McpClientError> =>
+    renew(old, because, afresh).pipe(
+      Effect.mapError((error) =>
+        error._tag === "McpClientError" ? error : fail(new Disconnected({ method, cause: error }))
+      ),
+      Effect.timeoutOrElse({
+        duration: Duration.millis(limit.idle),
+        orElse: () => Effect.fail(fail(new RequestTimedOut({ method, limit: limit.idle })))
+      })
+    )
+
+  /** The session to send over: the one in force, or the one that is being opened. */
+  const current = (method: string, asking: Session.Asking): Effect.Effect<Session.Session, McpClientError> =>
+    renewing === undefined && !lost
+      ? Effect.succeed(session)
+      : renewed(session, method, asking, "the session before could not be replaced", true)
+
+  const request = <M extends Method.Method>(
+    method: M,
+    params: Method.Params<M>,
+    asking: Asking
+  ): Effect.Effect<Method.Result<M>, McpClientError> => {
+    const attempt = (
+      over: Session.Session,
+      how: Session.Asking,
+      tried: ReadonlyArray<Healing.Remedy>
+    ): Effect.Effect<Method.Result<M>, McpClientError> =>
+      Effect.matchEffect(over.ask(method, params, how), {
+        onSuccess: (result) => {
+          if (over === session) proven = true
+          return Effect.succeed(result)
+        },
+        onFailure: (reason) => {
+          const trouble = {
+            reason,
+            method,
+            repeatable: asking.repeatable,
+            reopenable: options.transport.reopenable,
+            unproven: !proven && over === session
+          }
+          const row = Healing.remedyFor(trouble)
+          if (row === undefined || closed || tried.includes(row.remedy)) return Effect.fail(fail(reason))
+          const done = [...tried, row.remedy]
+          switch (row.remedy) {
+            case "resend":
+              return attempt(over, how, done)
+            case "refreshTools":
+              return asking.refreshed === undefined
+                ? Effect.fail(fail(reason))
+                : Effect.flatMap(asking.refreshed, (mirrored) => attempt(over, { ...how, mirrored }, done))
+            case "newVersion":
+              session = over.speaking(Healing.versionsIn(reason)[0] ?? over.revision.version)
+              return attempt(session, how, done)
+            case "renew":
+              return renewed(
+                over,
+                method,
+                how,
+                reason.message,
+                trouble.unproven || Healing.versionsIn(reason).length > 0
+              ).pipe(Effect.flatMap((session) => attempt(session, how, done)))
+          }
+        }
+      })
+    return Effect.suspend(() =>
+      renewing === undefined && !lost
+        ? attempt(session, asking, [])
+        : Effect.flatMap(current(method, asking), (over) => attempt(over, asking, []))
     )
   }
 
-  const request = Effect.fnUntraced(function* <M extends Method.Method>(
-    method: M,
-    params: Method.Params<M>,
-    options: RequestOptions = {}
-  ): Effect.fn.Return<Method.Result<M>, McpClientError> {
-    const encoded = revision.encode(method, params)
-    if (Result.isFailure(encoded)) return yield* fail(unsendable(revision.era, encoded.failure))
-    const id = nextId()
-    const { onProgress } = options
-    const stamped = stamp(encoded.success.params, onProgress === undefined ? {} : { progressToken: id })
-    const message: JsonRpc.Request = {
-      jsonrpc: "2.0",
-      id,
-      method,
-      ...(stamped === undefined ? {} : { params: stamped })
-    }
-    const limit =
-      options.timeout === undefined ? yield* Defaults.RequestTimeout : Duration.fromInputUnsafe(options.timeout)
-
-    const neverLeft = over
-    const response = yield* wire.exchange(message, { revision, interim: inbound.interim(revision, onProgress) }).pipe(
-      Effect.catch((cause) => answered(cause, method, neverLeft).pipe(Effect.mapError(fail))),
-      within(method, limit)
-    )
-    if ("error" in response) {
-      const { code, message: text, data } = response.error
-      return yield* fail(new ServerError({ method, code, text, ...(data === undefined ? {} : { data }) }))
-    }
-
-    const decoded = revision.decode(method, response.result)
-    if (Result.isFailure(decoded)) return yield* fail(decoded.failure)
-    const { value, rejected } = decoded.success
-    for (const { because, name, pointer } of rejected) {
-      yield* report(Diagnostic.ItemRejected({ server: transport.endpoint, method, pointer, name, because }))
-    }
-    return value
-  })
-
-  return { agreement, transport: transport.kind, request }
+  return {
+    session: () => session,
+    state,
+    request,
+    notify: (notification, asking) =>
+      Effect.flatMap(current(notification.method, asking), ({ revision, wire }) =>
+        Effect.mapError(wire.send(notification, revision), (cause) =>
+          fail(new WireFailed({ method: notification.method, cause }))
+        )
+      )
+  }
 })
-
-const unsendable = (era: Era, failure: CannotCarry | MethodNotInRevision): Reason => {
-  if (failure._tag === "CannotCarry") return failure
-  const { method, version } = failure
-  const unavailable = { legacy: NotAvailableInLegacy, modern: NotAvailableInModern }
-  return new unavailable[era]({ method, version })
-}
-
-/** Statuses of other layers, whose body is not the server's answer whatever it says. */
-const notTheServers = (status: number) => status === 401 || status === 403 || status === 407 || status >= 500
-
-/** Whether a failure leaves open that the request was carried out: all but a refusal before anything was done. */
-const mayHaveRun = ({ reason }: TransportError) =>
-  reason._tag === "HttpRejected" ? reason.status === 408 || reason.status >= 500 : reason._tag !== "SpawnFailed"
-
-/**
- * What a failure of the wire means for the request. A status other than 2xx with a JSON-RPC error in its body is the
- * server's answer.
- */
-const answered = (
-  cause: TransportError,
-  method: Method.Method,
-  neverLeft: boolean
-): Effect.Effect<JsonRpc.Response, Reason> => {
-  const { reason } = cause
-  if (reason._tag === "HttpRejected" && reason.error !== undefined && !notTheServers(reason.status))
-    return Effect.succeed({ jsonrpc: "2.0", error: reason.error })
-  return Effect.fail(
-    method === "tools/call" && !neverLeft && mayHaveRun(cause)
-      ? new OutcomeUnknown({ method, cause })
-      : new WireFailed({ method, cause })
-  )
-}

@@ -1,19 +1,18 @@
 /**
- * What a server says unasked: its own requests (legacy era), and notifications.
- *
- * `ping` is answered; any other request of the server is refused with "method not found", since this client declares no
- * capability that would allow it. Where the revision knows no requests of the server, nothing is written back.
+ * What a server says unasked: questions of its own (legacy era), which are answered here, and notifications, which are
+ * handed to whoever listens. A listener or handler that fails stops nobody else (T-RPC-6).
  */
 import { Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
 import * as ErrorCode from "@mcp-effect/protocol/ErrorCode"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
-import type * as Progress from "@mcp-effect/protocol/Progress"
 import type { Revision } from "@mcp-effect/protocol/Revision"
 import type { Incoming, Wire } from "@mcp-effect/transport/Transport"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
+import type { Respondent } from "./questions.ts"
 
 /** The wire in use and the revision spoken on it; absent while nothing is open. */
 export interface Current {
@@ -21,44 +20,62 @@ export interface Current {
   readonly revision: Revision
 }
 
+export type Listener = (notification: JsonRpc.Notification) => void
+
 export interface Inbound {
-  /** Takes what belongs to no exchange. */
   readonly hear: (message: Incoming) => void
-  /** Takes what belongs to one exchange. */
-  readonly interim: (
-    revision: Revision,
-    onProgress: ((progress: Progress.Params) => void) | undefined
-  ) => (message: Incoming) => void
+  /** Registers a listener; the result takes it away again. */
+  readonly listen: (listener: Listener) => () => void
   /** Says where to answer. */
   readonly attach: (current: () => Current | undefined) => void
 }
 
-export const make = Effect.fnUntraced(function* (server: string): Effect.fn.Return<Inbound, never, Scope.Scope> {
+export const make = Effect.fnUntraced(function* (
+  server: string,
+  respondent: Respondent
+): Effect.fn.Return<Inbound, never, Scope.Scope> {
   const run = yield* FiberSet.makeRuntime<never>()
   const report = yield* Diagnostics
+  const listeners = new Set<Listener>()
+  const answering = new Map<JsonRpc.RequestId, Fiber.Fiber<void>>()
   let current: () => Current | undefined = () => undefined
+
+  const unexpected = (method: string, because: string) =>
+    void run(report(Diagnostic.UnexpectedMessage({ server, method, because })))
 
   const answer = (request: JsonRpc.Request) => {
     const at = current()
     if (at === undefined || !at.revision.habits.serverRequests) {
-      const because = "a server may not send requests here"
-      run(report(Diagnostic.UnexpectedMessage({ server, method: request.method, because })))
-      return
+      return unexpected(request.method, "a server may not send requests here")
     }
-    run(at.wire.send(responseTo(request), at.revision).pipe(Effect.ignore))
+    const fiber = run(
+      responseTo(request, at.revision, respondent).pipe(
+        Effect.flatMap((response) => at.wire.send(response, at.revision)),
+        Effect.ignore
+      )
+    )
+    answering.set(request.id, fiber)
+    fiber.addObserver(() => {
+      if (answering.get(request.id) === fiber) answering.delete(request.id)
+    })
   }
 
   const hear = (message: Incoming) => {
-    if ("id" in message) answer(message)
+    if ("id" in message) return answer(message)
+    if (message.method === "notifications/cancelled") {
+      const id = message.params?.["requestId"]
+      if (typeof id === "string" || typeof id === "number") answering.get(id)?.interruptUnsafe()
+    }
+    for (const listener of listeners) {
+      if (Result.isFailure(Result.try(() => listener(message)))) unexpected(message.method, "a listener threw")
+    }
   }
 
   return {
     hear,
-    interim: (revision, onProgress) => (message) => {
-      if ("id" in message) return answer(message)
-      if (onProgress === undefined || message.method !== "notifications/progress") return hear(message)
-      const heard = revision.hear(message.method, message.params)
-      if (Result.isSuccess(heard) && heard.success.method === "notifications/progress") onProgress(heard.success.params)
+    listen: (listener) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
     },
     attach: (where) => {
       current = where
@@ -66,7 +83,31 @@ export const make = Effect.fnUntraced(function* (server: string): Effect.fn.Retu
   }
 })
 
-const responseTo = ({ id, method }: JsonRpc.Request): JsonRpc.Response =>
-  method === "ping"
-    ? { jsonrpc: "2.0", id, result: {} }
-    : { jsonrpc: "2.0", id, error: { code: ErrorCode.MethodNotFound, message: `this client does not offer ${method}` } }
+const failure = (id: JsonRpc.RequestId, code: number, message: string): JsonRpc.Response => ({
+  jsonrpc: "2.0",
+  id,
+  error: { code, message }
+})
+
+const notOffered = (id: JsonRpc.RequestId, method: string) =>
+  failure(id, ErrorCode.MethodNotFound, `this client does not offer ${method}`)
+
+const responseTo = Effect.fnUntraced(function* (
+  { id, method, params }: JsonRpc.Request,
+  revision: Revision,
+  respondent: Respondent
+): Effect.fn.Return<JsonRpc.Response> {
+  if (!respondent.offers(method)) return notOffered(id, method)
+  const question = revision.question(method, params)
+  if (Result.isFailure(question)) {
+    const { failure: error } = question
+    return error._tag === "InvalidParams" ? failure(id, ErrorCode.InvalidParams, error.message) : notOffered(id, method)
+  }
+  if (question.success.method === "ping") return { jsonrpc: "2.0", id, result: {} }
+  const answered = yield* Effect.result(respondent.respond(question.success))
+  if (Result.isFailure(answered)) return failure(id, answered.failure.code, answered.failure.message)
+  const written = revision.answer(answered.success.method, answered.success.answer)
+  return Result.isFailure(written)
+    ? failure(id, ErrorCode.InternalError, written.failure.message)
+    : { jsonrpc: "2.0", id, result: written.success.result }
+})

@@ -90,8 +90,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
         const signal = yield* Effect.timeoutOrElse(ask("initialize", version), patient(patience.initialize))
         return { signal, late: probe?._tag === "Answered" ? probe.result : undefined }
       }),
-      open: () =>
-        Effect.matchEager(open(), { onSuccess: () => undefined, onFailure: Heard.failure })
+      open: () => Effect.matchEager(open(), { onSuccess: () => undefined, onFailure: Heard.failure })
     }
   }
 })

@@ -1,0 +1,275 @@
+/** Builds the client's operations over a connection. */
+import type { NegotiationError } from "@mcp-effect/negotiation/NegotiationError"
+import * as Defaults from "@mcp-effect/protocol/Defaults"
+import type * as Capabilities from "@mcp-effect/protocol/Capabilities"
+import type { InputRequired as Asked } from "@mcp-effect/protocol/InputRequired"
+import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
+import type * as Method from "@mcp-effect/protocol/Method"
+import type { Transport } from "@mcp-effect/transport/Transport"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { CallEvent } from "../CallEvent.ts"
+import { type Continuation, Outcome } from "../Continuation.ts"
+import * as Handlers from "../Handlers.ts"
+import type { CallOptions, ConnectOptions, Listings, ListMethod, McpClient, RequestOptions } from "../McpClient.ts"
+import { InputRequired, McpClientError } from "../McpClientError.ts"
+import * as Connection from "./connection.ts"
+import * as Inbound from "./inbound.ts"
+import * as Pages from "./pages.ts"
+import * as Patience from "./patience.ts"
+import * as Questions from "./questions.ts"
+import * as Rounds from "./rounds.ts"
+import * as Toolbox from "./toolbox.ts"
+
+/** How this library introduces itself. */
+const ourselves = { name: "mcp-effect", version: "0.1.0" }
+
+export const make = Effect.fnUntraced(function* <R>(
+  transport: Transport["Service"],
+  options: ConnectOptions<R>
+): Effect.fn.Return<McpClient["Service"], NegotiationError | McpClientError, R | Scope.Scope> {
+  const server = transport.endpoint
+  const handlers = options.handlers ?? {}
+  const respondent = Questions.make(handlers, yield* Effect.context<R>())
+  const { respond } = respondent
+  const inbound = yield* Inbound.make(server, respondent)
+  const capabilities: Capabilities.Client = {
+    ...Handlers.capabilities(handlers),
+    ...(options.extensions === undefined ? {} : { extensions: options.extensions })
+  }
+  let lastId = 0
+  const connection = yield* Connection.open<R>({
+    transport,
+    mode: options.mode ?? "auto",
+    sender: { client: options.client ?? ourselves, capabilities },
+    inbound,
+    patience: yield* Patience.make(),
+    nextId: () => ++lastId,
+    reconnect: options.reconnect ?? (yield* defaultReconnect),
+    ...(options.inspectDiscover === undefined ? {} : { inspectDiscover: options.inspectDiscover }),
+    ...(options.inspectInitialize === undefined ? {} : { inspectInitialize: options.inspectInitialize })
+  })
+  const toolbox = yield* Toolbox.make(server, connection.session)
+
+  const request = Effect.fnUntraced(function* <M extends Method.Method>(
+    method: M,
+    params: Method.Params<M>,
+    how: RequestOptions & Partial<Connection.Asking> = {}
+  ): Effect.fn.Return<Method.Result<M>, McpClientError> {
+    const idle = Duration.toMillis(
+      how.timeout === undefined ? yield* Defaults.RequestTimeout : Duration.fromInputUnsafe(how.timeout)
+    )
+    const total = how.resetOnProgress === true ? Duration.toMillis(yield* Defaults.RequestCap) : idle
+    return yield* connection.request(method, params, {
+      limit: { idle, total },
+      repeatable: how.repeatable ?? method !== "tools/call",
+      onProgress: how.onProgress,
+      resetOnProgress: how.resetOnProgress,
+      onNotification: how.onNotification,
+      mirrored: how.mirrored,
+      ...(how.refreshed === undefined ? {} : { refreshed: how.refreshed }),
+      ...(how.meta === undefined && how.logLevel === undefined
+        ? {}
+        : {
+            extra: {
+              ...(how.meta === undefined ? {} : { meta: how.meta }),
+              ...(how.logLevel === undefined ? {} : { logLevel: how.logLevel })
+            }
+          })
+    })
+  })
+
+  type PageOf<M extends ListMethod> = (
+    cursor: string | undefined,
+    how: RequestOptions | undefined
+  ) => Effect.Effect<Listings[M], McpClientError>
+  const at = (cursor: string | undefined) => (cursor === undefined ? {} : { cursor })
+  const pageOf: { readonly [M in ListMethod]: PageOf<M> } = {
+    "tools/list": (cursor, how) => request("tools/list", at(cursor), how),
+    "prompts/list": (cursor, how) => request("prompts/list", at(cursor), how),
+    "resources/list": (cursor, how) => request("resources/list", at(cursor), how),
+    "resources/templates/list": (cursor, how) => request("resources/templates/list", at(cursor), how)
+  }
+
+  const listOf =
+    <M extends ListMethod, Item>(method: M, items: (page: Listings[M]) => ReadonlyArray<Item>) =>
+    (how?: RequestOptions) =>
+      Pages.walk<Listings[M], Item>({ server, method, items, page: (cursor) => pageOf[method](cursor, how) })
+
+  const listTools = (how?: RequestOptions) =>
+    Effect.flatMap(listOf("tools/list", ({ tools }) => tools)(how), toolbox.take)
+
+  /** One round of a call, with the headers its tool declares. */
+  const callOnce = Effect.fnUntraced(function* (
+    name: string,
+    args: JsonRpc.JsonObject,
+    retry: Rounds.Retry,
+    how: CallOptions & Partial<Connection.Asking>
+  ) {
+    const mirrored = yield* toolbox.mirrored(name, args)
+    return yield* request(
+      "tools/call",
+      { name, arguments: args, ...retry },
+      {
+        ...how,
+        mirrored,
+        repeatable: how.repeatable ?? toolbox.isRepeatable(name),
+        refreshed: Effect.andThen(
+          listTools(),
+          Effect.suspend(() => toolbox.mirrored(name, args))
+        )
+      }
+    )
+  })
+
+  const call = (
+    name: string,
+    args: JsonRpc.JsonObject,
+    how: CallOptions & Partial<Connection.Asking>,
+    onRound?: (asked: Asked) => void
+  ) =>
+    Rounds.drive({
+      server,
+      method: "tools/call",
+      respond,
+      onRound,
+      ask: (retry) => callOnce(name, args, retry, how)
+    })
+
+  const outcomeOf = (
+    tool: string,
+    args: JsonRpc.JsonObject,
+    round: number,
+    result: Method.Result<"tools/call">
+  ): Outcome =>
+    Rounds.isInputRequired(result)
+      ? Outcome.Paused({
+          continuation: {
+            tool,
+            arguments: args,
+            questions: result.inputRequests ?? {},
+            ...(result.requestState === undefined ? {} : { requestState: result.requestState }),
+            round
+          }
+        })
+      : Outcome.Done({ result })
+
+  return {
+    endpoint: server,
+    get transport() {
+      return connection.session().transport
+    },
+    get agreement() {
+      return connection.session().agreement
+    },
+    state: connection.state,
+    notifications: Stream.callback<JsonRpc.Notification>((queue) =>
+      Effect.acquireRelease(
+        Effect.sync(() => inbound.listen((notification) => void Queue.offerUnsafe(queue, notification))),
+        (stop) => Effect.sync(stop)
+      )
+    ),
+    discover: Effect.fn("McpClient.discover")(function* (how) {
+      return yield* request("server/discover", {}, how)
+    }),
+    listTools: Effect.fn("McpClient.listTools")(listTools),
+    callTool: Effect.fn("McpClient.callTool")(function* (name, args = {}, how = {}) {
+      return yield* call(name, args, how)
+    }),
+    streamTool: (name, args = {}, how = {}) =>
+      Stream.callback<CallEvent, McpClientError>((queue) =>
+        call(
+          name,
+          args,
+          {
+            ...how,
+            onProgress: (progress) => {
+              how.onProgress?.(progress)
+              Queue.offerUnsafe(queue, CallEvent.Progress({ progress }))
+            },
+            onNotification: (message) => {
+              how.onNotification?.(message)
+              if (message.method !== "notifications/message") return
+              const heard = connection.session().revision.hear(message.method, message.params)
+              if (Result.isSuccess(heard) && heard.success.method === "notifications/message") {
+                Queue.offerUnsafe(queue, CallEvent.Log({ message: heard.success.params }))
+              }
+            }
+          },
+          ({ inputRequests }) => void Queue.offerUnsafe(queue, CallEvent.Asked({ questions: inputRequests }))
+        ).pipe(
+          Effect.tap((result) => Queue.offer(queue, CallEvent.Result({ result }))),
+          Effect.matchCauseEffect({
+            onSuccess: () => Queue.end(queue),
+            onFailure: (cause) => Queue.failCause(queue, cause)
+          })
+        )
+      ),
+    begin: Effect.fn("McpClient.begin")(function* (name, args = {}, how = {}) {
+      return outcomeOf(name, args, 1, yield* callOnce(name, args, {}, how))
+    }),
+    resume: Effect.fn("McpClient.resume")(function* (continuation: Continuation, answers, how = {}) {
+      const { arguments: args, questions, requestState, round, tool } = continuation
+      const unanswered = Object.keys(questions).filter((key) => answers === undefined || !Object.hasOwn(answers, key))
+      if (unanswered.length > 0) {
+        const because = `there is no answer to ${unanswered.join(", ")}`
+        return yield* new McpClientError({ server, reason: new InputRequired({ method: "tools/call", because }) })
+      }
+      const retry: Rounds.Retry = {
+        ...(answers === undefined || Object.keys(answers).length === 0 ? {} : { inputResponses: answers }),
+        ...(requestState === undefined ? {} : { requestState })
+      }
+      return outcomeOf(tool, args, round + 1, yield* callOnce(tool, args, retry, how))
+    }),
+    listPrompts: Effect.fn("McpClient.listPrompts")(listOf("prompts/list", ({ prompts }) => prompts)),
+    getPrompt: Effect.fn("McpClient.getPrompt")(function* (name, args = {}, how) {
+      return yield* Rounds.drive({
+        server,
+        method: "prompts/get",
+        respond,
+        ask: (retry) => request("prompts/get", { name, arguments: args, ...retry }, how)
+      })
+    }),
+    listResources: Effect.fn("McpClient.listResources")(listOf("resources/list", ({ resources }) => resources)),
+    listResourceTemplates: Effect.fn("McpClient.listResourceTemplates")(
+      listOf("resources/templates/list", ({ resourceTemplates }) => resourceTemplates)
+    ),
+    readResource: Effect.fn("McpClient.readResource")(function* (uri, how) {
+      return yield* Rounds.drive({
+        server,
+        method: "resources/read",
+        respond,
+        ask: (retry) => request("resources/read", { uri, ...retry }, how)
+      })
+    }),
+    complete: Effect.fn("McpClient.complete")(function* (params, how) {
+      return yield* request("completion/complete", params, how)
+    }),
+    pages: (method, how) =>
+      Stream.paginate(undefined as string | undefined, (cursor) =>
+        Effect.map(pageOf[method](cursor, how), (found) => [[found], Option.fromUndefinedOr(nextOf(found))] as const)
+      ),
+    ping: Effect.fn("McpClient.ping")(function* (how) {
+      yield* request("ping", {}, how)
+    }),
+    request: Effect.fn("McpClient.request")(function* (method, params, how) {
+      return yield* request(method, params, how)
+    })
+  }
+})
+
+const nextOf = ({ nextCursor }: { readonly nextCursor?: string | undefined }) => nextCursor
+
+const defaultReconnect = Effect.gen(function* () {
+  const most = yield* Defaults.ReconnectMaxPause
+  return Schedule.min([Schedule.exponential(yield* Defaults.ReconnectPause), Schedule.spaced(most)]).pipe(
+    Schedule.jittered,
+    Schedule.upTo({ times: yield* Defaults.ReconnectAttempts })
+  )
+})

@@ -1,0 +1,111 @@
+/**
+ * What is done about a request that failed, as rows. Each remedy is tried once per request, and nothing is sent again
+ * that may have run, unless it is safe to repeat.
+ */
+import * as ErrorCode from "@mcp-effect/protocol/ErrorCode"
+import * as Version from "@mcp-effect/protocol/Version"
+import type { TransportError } from "@mcp-effect/transport/TransportError"
+import type { Reason } from "../McpClientError.ts"
+
+/**
+ * - `renew`: open a new session, then send again
+ * - `newVersion`: send again in a version the server named
+ * - `refreshTools`: list the tools again, then send again
+ * - `resend`: send again
+ */
+export type Remedy = "renew" | "newVersion" | "refreshTools" | "resend"
+
+export interface Trouble {
+  readonly reason: Reason
+  readonly method: string
+  /** Whether sending it twice does no harm. */
+  readonly repeatable: boolean
+  /** Whether a wire can be opened in place of one that is gone. */
+  readonly reopenable: boolean
+  /** Whether the session rests on an older verdict and has not answered anything yet. */
+  readonly unproven: boolean
+}
+
+export interface Row {
+  readonly heard: string
+  readonly matches: (trouble: Trouble) => boolean
+  readonly remedy: Remedy
+  readonly because: string
+}
+
+const wireFailure = ({ reason }: Trouble): TransportError["reason"] | undefined =>
+  reason._tag === "WireFailed" || reason._tag === "OutcomeUnknown" ? reason.cause.reason : undefined
+
+const gone = (trouble: Trouble) => {
+  const tag = wireFailure(trouble)?._tag
+  return tag === "Exited" || tag === "Closed"
+}
+
+const answered = ({ reason }: Trouble, code: number) => reason._tag === "ServerError" && reason.code === code
+
+/** Versions in a -32022, in our order of preference. */
+export const versionsIn = (reason: Reason): ReadonlyArray<Version.Version> => {
+  if (reason._tag !== "ServerError" || reason.code !== ErrorCode.UnsupportedProtocolVersion) return []
+  const { data } = reason
+  const supported = typeof data === "object" && data !== null && "supported" in data ? data.supported : undefined
+  if (!Array.isArray(supported)) return []
+  return [...Version.modern, ...Version.legacy].filter((version) => supported.includes(version))
+}
+
+/** What a legacy server answers to a modern request (section 7 of the negotiation design: a stale modern verdict). */
+const notModern = (trouble: Trouble) => {
+  const failure = wireFailure(trouble)
+  if (failure?._tag === "HttpRejected") return [400, 404, 405].includes(failure.status)
+  return answered(trouble, ErrorCode.MethodNotFound)
+}
+
+export const rows: ReadonlyArray<Row> = [
+  {
+    heard: "the session is gone",
+    matches: (trouble) => {
+      const failure = wireFailure(trouble)
+      return failure?._tag === "HttpRejected" && failure.sessionLost
+    },
+    remedy: "renew",
+    because: "the server refused the session before it looked at the request (T-HTTP-1, T-HTTP-2)"
+  },
+  {
+    heard: "-32022 naming a modern version we speak",
+    matches: ({ reason }) => versionsIn(reason).some(Version.isModern),
+    remedy: "newVersion",
+    because: "the server names what it speaks, and ran nothing (U-23)"
+  },
+  {
+    heard: "-32022 naming only legacy versions we speak",
+    matches: ({ reason }) => versionsIn(reason).length > 0,
+    remedy: "renew",
+    because: "the server wants the handshake now, and ran nothing (T-NEG-9)"
+  },
+  {
+    heard: "-32020 to a tool call",
+    matches: (trouble) => trouble.method === "tools/call" && answered(trouble, ErrorCode.HeaderMismatch),
+    remedy: "refreshTools",
+    because: "the mirrored headers came from an older definition of the tool, and nothing ran (M-XH-20)"
+  },
+  {
+    heard: "what a legacy server says to a modern request, first thing on a remembered verdict",
+    matches: (trouble) => trouble.unproven && notModern(trouble),
+    remedy: "renew",
+    because: "the remembered verdict no longer holds"
+  },
+  {
+    heard: "the wire is gone, and the request is safe to repeat",
+    matches: (trouble) => gone(trouble) && trouble.reopenable && trouble.repeatable,
+    remedy: "renew",
+    because: "reading twice does no harm"
+  },
+  {
+    heard: "the answer was lost, and the request is safe to repeat",
+    matches: (trouble) => trouble.repeatable && wireFailure(trouble)?._tag === "ResponseLost",
+    remedy: "resend",
+    because: "reading twice does no harm (M-HTTP-24, T-24)"
+  }
+]
+
+/** The remedy for a trouble, or none. */
+export const remedyFor = (trouble: Trouble): Row | undefined => rows.find((row) => row.matches(trouble))

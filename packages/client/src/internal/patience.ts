@@ -1,0 +1,98 @@
+/**
+ * Time limits of requests, all kept by one timer.
+ *
+ * A request runs in a fiber of its own, which the timer interrupts when its time is up; so any wire cancels in its own
+ * way, and a caller costs no race. The timer sleeps on Effect's clock until the earliest limit, and only while something
+ * is waited for.
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Scope from "effect/Scope"
+
+export interface Limit {
+  /** Milliseconds without a sign of life; infinite for a request that lasts as long as it is wanted. */
+  readonly idle: number
+  /** Milliseconds in all, which no sign of life extends. */
+  readonly total: number
+}
+
+export interface Patience {
+  /**
+   * Runs an effect under a limit; past it the effect is interrupted and `expired` says what the caller gets. `alive`
+   * starts the idle time again.
+   */
+  readonly within: <A, E>(
+    limit: Limit,
+    effect: (alive: () => void) => Effect.Effect<A, E>,
+    expired: (limit: number) => Effect.Effect<never, E>
+  ) => Effect.Effect<A, E>
+}
+
+interface Waiting {
+  readonly latest: number
+  until: number
+  readonly expire: () => void
+}
+
+export const make = Effect.fnUntraced(function* (): Effect.fn.Return<Patience, never, Scope.Scope> {
+  const scope = yield* Effect.scope
+  const clock = yield* Clock.Clock
+  const runIn = Effect.runForkWith(yield* Effect.context<never>())
+  const waiting = new Set<Waiting>()
+  let timer: { readonly fiber: Fiber.Fiber<void>; readonly at: number } | undefined
+  yield* Scope.addFinalizer(
+    scope,
+    Effect.sync(() => timer?.fiber.interruptUnsafe())
+  )
+
+  const wake = () => {
+    timer = undefined
+    const now = clock.currentTimeMillisUnsafe()
+    let earliest = Number.POSITIVE_INFINITY
+    for (const entry of waiting) {
+      if (entry.until <= now) entry.expire()
+      else if (entry.until < earliest) earliest = entry.until
+    }
+    if (earliest !== Number.POSITIVE_INFINITY) sleep(earliest, now)
+  }
+
+  const sleep = (at: number, now: number) => {
+    timer?.fiber.interruptUnsafe()
+    timer = { at, fiber: runIn(Effect.andThen(Effect.sleep(Duration.millis(at - now)), Effect.sync(wake))) }
+  }
+
+  return {
+    within: (limit, effect, expired) =>
+      Effect.withFiber((caller) =>
+        Effect.callback((resume) => {
+          const began = clock.currentTimeMillisUnsafe()
+          const latest = began + limit.total
+          const entry: Waiting = {
+            latest,
+            until: Math.min(began + limit.idle, latest),
+            expire: () => {
+              waiting.delete(entry)
+              resume(expired(entry.until - began))
+              fiber.interruptUnsafe()
+            }
+          }
+          const alive = () => {
+            entry.until = Math.min(clock.currentTimeMillisUnsafe() + limit.idle, latest)
+          }
+          const fiber = Effect.runForkWith(caller.context)(effect(alive))
+          waiting.add(entry)
+          fiber.addObserver((exit) => {
+            waiting.delete(entry)
+            resume(exit)
+          })
+          if (entry.until < (timer?.at ?? Number.POSITIVE_INFINITY)) sleep(entry.until, began)
+          return Effect.suspend(() => {
+            waiting.delete(entry)
+            return Fiber.interrupt(fiber)
+          })
+        })
+      )
+  }
+})

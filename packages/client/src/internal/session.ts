@@ -1,0 +1,251 @@
+/**
+ * One agreed session: a wire, the revision spoken on it, and the requests that go over it. It never repairs itself; the
+ * connection replaces it.
+ */
+import type { Agreement } from "@mcp-effect/negotiation/Agreement"
+import type { Input as Mode } from "@mcp-effect/negotiation/Mode"
+import type { NegotiationError } from "@mcp-effect/negotiation/NegotiationError"
+import * as Negotiator from "@mcp-effect/negotiation/Negotiator"
+import * as Terms from "@mcp-effect/negotiation/Terms"
+import * as Defaults from "@mcp-effect/protocol/Defaults"
+import { Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
+import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
+import type * as Method from "@mcp-effect/protocol/Method"
+import type * as Progress from "@mcp-effect/protocol/Progress"
+import type { CannotCarry, MethodNotInRevision } from "@mcp-effect/protocol/ProtocolError"
+import * as Revision from "@mcp-effect/protocol/Revision"
+import type { Era, Version } from "@mcp-effect/protocol/Version"
+import type { ExchangeOptions, Incoming, Kind, Transport, Wire } from "@mcp-effect/transport/Transport"
+import type { TransportError } from "@mcp-effect/transport/TransportError"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Result from "effect/Result"
+import * as Scope from "effect/Scope"
+import {
+  McpClientError,
+  NotAvailableInLegacy,
+  NotAvailableInModern,
+  OutcomeUnknown,
+  type Reason,
+  RequestTimedOut,
+  ServerError,
+  WireFailed
+} from "../McpClientError.ts"
+import type { Inbound } from "./inbound.ts"
+import * as NegotiationPort from "./negotiationPort.ts"
+import type { Limit, Patience } from "./patience.ts"
+
+/** How one request is made. */
+export interface Asking {
+  readonly limit: Limit
+  /** Hears progress; asks for it by being there. */
+  readonly onProgress?: ((progress: Progress.Params) => void) | undefined
+  /** Whether a sign of progress starts the idle time again. */
+  readonly resetOnProgress?: boolean | undefined
+  readonly mirrored?: ExchangeOptions["mirrored"] | undefined
+  readonly extra?: Revision.Extra | undefined
+  /** Hears every notification that belongs to the request, progress too. */
+  readonly onNotification?: ((notification: JsonRpc.Notification) => void) | undefined
+}
+
+export interface Session {
+  readonly agreement: Agreement
+  readonly transport: Kind
+  readonly revision: Revision.Revision
+  readonly wire: Wire
+  readonly close: Effect.Effect<void>
+  /** The same session, spoken in another version of the same era. */
+  readonly speaking: (version: Version) => Session
+  readonly ask: <M extends Method.Method>(
+    method: M,
+    params: Method.Params<M>,
+    asking: Asking
+  ) => Effect.Effect<Method.Result<M>, Reason>
+}
+
+export interface Options<R> {
+  readonly transport: Transport["Service"]
+  readonly mode: Mode
+  readonly sender: Revision.Sender
+  readonly inbound: Inbound
+  readonly patience: Patience
+  readonly nextId: () => number
+  readonly inspectDiscover?: Negotiator.Options<R>["inspectDiscover"]
+  readonly inspectInitialize?: Negotiator.Options<R>["inspectInitialize"]
+}
+
+/** Opens a session in a scope of its own; one that fails leaves nothing open. */
+export const open = <R>(
+  options: Options<R>,
+  parent: Scope.Scope
+): Effect.Effect<Session, NegotiationError | McpClientError, R> =>
+  Effect.flatMap(Scope.fork(parent), (scope) =>
+    establish(options, scope).pipe(
+      Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : Scope.close(scope, exit)))
+    )
+  )
+
+const establish = Effect.fnUntraced(function* <R>(
+  options: Options<R>,
+  scope: Scope.Closeable
+): Effect.fn.Return<Session, NegotiationError | McpClientError, R> {
+  const { inbound, mode, nextId, patience, sender, transport } = options
+  const server = transport.endpoint
+  const fail = (reason: Reason) => new McpClientError({ server, reason })
+  const opening = yield* NegotiationPort.make({ transport, sender, nextId, scope, hear: inbound.hear })
+  inbound.attach(opening.current)
+
+  const agreement = yield* Negotiator.negotiate<R>({
+    endpoint: server,
+    mode,
+    terms: Terms.make({ kind: transport.kind, reopenable: transport.reopenable, sse: false }),
+    ...(options.inspectDiscover === undefined ? {} : { inspectDiscover: options.inspectDiscover }),
+    ...(options.inspectInitialize === undefined ? {} : { inspectInitialize: options.inspectInitialize })
+  }).pipe(Effect.provideService(Negotiator.Port, opening.port))
+
+  const { revision, wire } = yield* opening
+    .settle(agreement.version)
+    .pipe(Effect.mapError((cause) => fail(new WireFailed({ method: "connect", cause }))))
+
+  if (agreement.initialize !== undefined) {
+    const method = "notifications/initialized"
+    const limit = yield* Defaults.HandshakeTimeout
+    yield* wire.send({ jsonrpc: "2.0", method }, revision).pipe(
+      Effect.mapError((cause) => fail(new WireFailed({ method, cause }))),
+      Effect.timeoutOrElse({
+        duration: limit,
+        orElse: () => Effect.fail(fail(new RequestTimedOut({ method, limit: Duration.toMillis(limit) })))
+      })
+    )
+  }
+
+  let over = false
+  yield* Effect.exit(wire.ended).pipe(
+    Effect.onExit(() => Effect.sync(() => (over = true))),
+    Effect.forkIn(scope, { startImmediately: true })
+  )
+  const line = { wire, sender, patience, inbound, nextId, server, isOver: () => over, report: yield* Diagnostics }
+  const speaking = (spoken: Revision.Revision): Session => ({
+    agreement,
+    transport: transport.kind,
+    revision: spoken,
+    wire,
+    close: Scope.close(scope, Exit.void),
+    speaking: (version) => speaking(Revision.of(version)),
+    ask: asker(line, spoken)
+  })
+  return speaking(revision)
+})
+
+interface Line extends Pick<Options<never>, "inbound" | "nextId" | "patience" | "sender"> {
+  readonly wire: Wire
+  readonly server: string
+  readonly isOver: () => boolean
+  readonly report: (diagnostic: Diagnostic) => Effect.Effect<void>
+}
+
+/** Requests over a line, as one revision writes and reads them. */
+const asker = (line: Line, revision: Revision.Revision): Session["ask"] => {
+  const { inbound, isOver, nextId, patience, report, server, wire } = line
+  const stamp = revision.stamp(line.sender)
+  return Effect.fnUntraced(function* <M extends Method.Method>(
+    method: M,
+    params: Method.Params<M>,
+    asking: Asking
+  ): Effect.fn.Return<Method.Result<M>, Reason> {
+    const encoded = revision.encode(method, params)
+    if (Result.isFailure(encoded)) return yield* unsendable(revision.era, encoded.failure)
+    for (const { because, pointer } of encoded.success.dropped) {
+      yield* report(Diagnostic.MemberDropped({ server, method, pointer, because }))
+    }
+    const id = nextId()
+    const wantsProgress = asking.onProgress !== undefined || asking.resetOnProgress === true
+    const stamped = stamp(encoded.success.params, wantsProgress ? { ...asking.extra, progressToken: id } : asking.extra)
+    const request: JsonRpc.Request =
+      stamped === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params: stamped }
+
+    const neverLeft = isOver()
+    const response = yield* patience.within<JsonRpc.Response, Reason>(
+      asking.limit,
+      (alive) =>
+        Effect.catch(
+          wire.exchange(request, {
+            revision,
+            ...(asking.mirrored === undefined ? {} : { mirrored: asking.mirrored }),
+            interim: interimOf(asking, revision, inbound, alive)
+          }),
+          (cause) => answered(cause, method, neverLeft)
+        ),
+      (limit) => Effect.fail(new RequestTimedOut({ method, limit }))
+    )
+    if ("error" in response) {
+      const { code, data, message: text } = response.error
+      return yield* new ServerError({ method, code, text, ...(data === undefined ? {} : { data }) })
+    }
+    const decoded = revision.decode(method, response.result)
+    if (Result.isFailure(decoded)) return yield* Effect.fail(decoded.failure)
+    for (const { because, name, pointer } of decoded.success.rejected) {
+      yield* report(Diagnostic.ItemRejected({ server, method, pointer, name, because }))
+    }
+    return decoded.success.value
+  })
+}
+
+const interimOf = (
+  { onNotification, onProgress, resetOnProgress }: Asking,
+  revision: Revision.Revision,
+  inbound: Inbound,
+  alive: () => void
+): ((message: Incoming) => void) => {
+  if (onNotification === undefined && onProgress === undefined && resetOnProgress !== true) return inbound.hear
+  return (message) => {
+    if ("id" in message) return inbound.hear(message)
+    onNotification?.(message)
+    if (message.method !== "notifications/progress") return inbound.hear(message)
+    const heard = revision.hear(message.method, message.params)
+    if (Result.isFailure(heard) || heard.success.method !== "notifications/progress") return
+    if (resetOnProgress === true) alive()
+    onProgress?.(heard.success.params)
+  }
+}
+
+const unavailable = { legacy: NotAvailableInLegacy, modern: NotAvailableInModern }
+
+const unsendable = (era: Era, failure: CannotCarry | MethodNotInRevision): Effect.Effect<never, Reason> =>
+  Effect.fail(
+    failure._tag === "CannotCarry"
+      ? failure
+      : new unavailable[era]({ method: failure.method, version: failure.version })
+  )
+
+/** Statuses of other layers, whose body is not the server's answer whatever it says. */
+const notTheServers = (status: number) => status === 401 || status === 403 || status === 407 || status >= 500
+
+/** Whether a failure leaves open that the request was carried out: all but a refusal before anything was done. */
+const mayHaveRun = ({ reason }: TransportError) =>
+  reason._tag === "HttpRejected" ? reason.status === 408 || reason.status >= 500 : reason._tag !== "SpawnFailed"
+
+/**
+ * What a failure of the wire means for the request. A status other than 2xx with a JSON-RPC error in its body is the
+ * server's answer, unless it speaks of a lost session.
+ */
+const answered = (
+  cause: TransportError,
+  method: Method.Method,
+  neverLeft: boolean
+): Effect.Effect<JsonRpc.Response, Reason> => {
+  const { reason } = cause
+  if (
+    reason._tag === "HttpRejected" &&
+    reason.error !== undefined &&
+    !reason.sessionLost &&
+    !notTheServers(reason.status)
+  )
+    return Effect.succeed({ jsonrpc: "2.0", error: reason.error })
+  return Effect.fail(
+    method === "tools/call" && !neverLeft && mayHaveRun(cause)
+      ? new OutcomeUnknown({ method, cause })
+      : new WireFailed({ method, cause })
+  )
+}
