@@ -1,1 +1,3 @@
-export {}
+export * as Script from "./Script.ts"
+export * as ScriptedServer from "./ScriptedServer.ts"
+export * as Transcript from "./Transcript.ts"
