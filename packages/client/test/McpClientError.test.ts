@@ -1,3 +1,4 @@
+import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
 import { assert, describe, it } from "@effect/vitest"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import { Transport, type Wire } from "@mcp-effect/transport/Transport"
@@ -48,7 +49,7 @@ const rejected = (status: number, error?: JsonRpc.ErrorObject) =>
 /** What a call, and what a list, come to. */
 const outcomes = Effect.fnUntraced(function* (reason: WireReason) {
   const { asked, transport } = broken(reason)
-  const client = yield* McpClient.connect(transport)
+  const client = yield* McpClient.connect(transport).pipe(Effect.provide(EraMemory.layerNone))
   const call = yield* Effect.flip(client.callTool("send_mail"))
   const list = yield* Effect.flip(client.listTools())
   assert.deepStrictEqual(

@@ -2,6 +2,7 @@
  * A connection that outlives its sessions. Requests go over the session in force; when it is gone a new one takes its
  * place, opened once for all who wait. What is sent again, and when, says `healing`.
  */
+import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
 import * as Mode from "@mcp-effect/negotiation/Mode"
 import type { NegotiationError } from "@mcp-effect/negotiation/NegotiationError"
 import * as Verdict from "@mcp-effect/negotiation/Verdict"
@@ -49,6 +50,7 @@ export const open = Effect.fnUntraced(function* <R>(
   const scope = yield* Effect.scope
   const context = yield* Effect.context<R>()
   const server = options.transport.endpoint
+  const key = Session.memoryKey(options.transport)
   let session = yield* Session.open(options, scope)
   const state = yield* SubscriptionRef.make<ConnectionState>(
     ConnectionState.Connected({ agreement: session.agreement })
@@ -77,6 +79,7 @@ export const open = Effect.fnUntraced(function* <R>(
 
   const replace = Effect.fnUntraced(function* (afresh: boolean) {
     yield* session.close
+    if (afresh && key !== undefined) yield* (yield* EraMemory.EraMemory).forget(key)
     const mode = yield* modeAgain(afresh)
     const anew = Session.open(options, scope)
     const again = mode === options.mode ? anew : Effect.catch(Session.open({ ...options, mode }, scope), () => anew)

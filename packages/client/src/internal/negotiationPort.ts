@@ -9,7 +9,7 @@ import { Signal } from "@mcp-effect/negotiation/Signal"
 import * as Defaults from "@mcp-effect/protocol/Defaults"
 import * as Revision from "@mcp-effect/protocol/Revision"
 import * as Version from "@mcp-effect/protocol/Version"
-import type { Incoming, Transport, Wire } from "@mcp-effect/transport/Transport"
+import type { Incoming, Open, Transport, Wire } from "@mcp-effect/transport/Transport"
 import type { TransportError } from "@mcp-effect/transport/TransportError"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -48,12 +48,12 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   let probe: Signal | undefined
 
   /** Opens a wire in place of the one before, which is closed first. */
-  const open = Effect.fnUntraced(function* () {
+  const open = Effect.fnUntraced(function* (how: Open = transport.open) {
     if (wireScope !== undefined) yield* Scope.close(wireScope, Exit.void)
     wire = undefined
     probe = undefined
     wireScope = yield* Scope.fork(scope)
-    wire = yield* Scope.provide(transport.open(options.hear), wireScope)
+    wire = yield* Scope.provide(how(options.hear), wireScope)
     return wire
   })
 
@@ -90,7 +90,11 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
         const signal = yield* Effect.timeoutOrElse(ask("initialize", version), patient(patience.initialize))
         return { signal, late: probe?._tag === "Answered" ? probe.result : undefined }
       }),
-      open: () => Effect.matchEager(open(), { onSuccess: () => undefined, onFailure: Heard.failure })
+      open: (how) =>
+        Effect.match(open(how === "httpSse" ? transport.openHttpSse : transport.open), {
+          onSuccess: () => undefined,
+          onFailure: Heard.failure
+        })
     }
   }
 })

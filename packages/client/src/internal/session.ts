@@ -5,7 +5,9 @@
 import type { Agreement } from "@mcp-effect/negotiation/Agreement"
 import type { Input as Mode } from "@mcp-effect/negotiation/Mode"
 import type { NegotiationError } from "@mcp-effect/negotiation/NegotiationError"
+import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
 import * as Negotiator from "@mcp-effect/negotiation/Negotiator"
+import * as Remembering from "@mcp-effect/negotiation/Remembering"
 import * as Terms from "@mcp-effect/negotiation/Terms"
 import * as Defaults from "@mcp-effect/protocol/Defaults"
 import { Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
@@ -75,16 +77,39 @@ export interface Options<R> {
   readonly inspectInitialize?: Negotiator.Options<R>["inspectInitialize"]
 }
 
-/** Opens a session in a scope of its own; one that fails leaves nothing open. */
+/**
+ * Opens a session in a scope of its own; one that fails leaves nothing open. When it was a remembered verdict that no
+ * longer holds, the server is asked once more.
+ */
 export const open = <R>(
   options: Options<R>,
   parent: Scope.Scope
-): Effect.Effect<Session, NegotiationError | McpClientError, R> =>
-  Effect.flatMap(Scope.fork(parent), (scope) =>
+): Effect.Effect<Session, NegotiationError | McpClientError, R> => {
+  const once = Effect.flatMap(Scope.fork(parent), (scope) =>
     establish(options, scope).pipe(
       Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : Scope.close(scope, exit)))
     )
   )
+  return Effect.catchIf(
+    once,
+    (error) => error._tag === "NegotiationError" && error.remembered,
+    () => once
+  )
+}
+
+/** What the era of this server is remembered under; nothing for what has no name of its own. */
+export const memoryKey = ({ endpoint, kind }: Transport["Service"]): string | undefined => {
+  switch (kind) {
+    case "http":
+    case "sse":
+      return EraMemory.keyOfHttp(endpoint)
+    case "stdio":
+      return `stdio ${endpoint}`
+    case "memory":
+    case "stream":
+      return undefined
+  }
+}
 
 const establish = Effect.fnUntraced(function* <R>(
   options: Options<R>,
@@ -96,13 +121,21 @@ const establish = Effect.fnUntraced(function* <R>(
   const opening = yield* NegotiationPort.make({ transport, sender, nextId, scope, hear: inbound.hear })
   inbound.attach(opening.current)
 
-  const agreement = yield* Negotiator.negotiate<R>({
+  const key = memoryKey(transport)
+  const question: Negotiator.Options<R> = {
     endpoint: server,
     mode,
-    terms: Terms.make({ kind: transport.kind, reopenable: transport.reopenable, sse: false }),
+    terms: Terms.make({
+      kind: transport.kind,
+      reopenable: transport.reopenable,
+      sse: transport.openHttpSse !== undefined
+    }),
     ...(options.inspectDiscover === undefined ? {} : { inspectDiscover: options.inspectDiscover }),
     ...(options.inspectInitialize === undefined ? {} : { inspectInitialize: options.inspectInitialize })
-  }).pipe(Effect.provideService(Negotiator.Port, opening.port))
+  }
+  const agreement = yield* (
+    key === undefined ? Negotiator.negotiate(question) : Remembering.negotiate({ ...question, key })
+  ).pipe(Effect.provideService(Negotiator.Port, opening.port))
 
   const { revision, wire } = yield* opening
     .settle(agreement.version)
@@ -128,7 +161,7 @@ const establish = Effect.fnUntraced(function* <R>(
   const line = { wire, sender, patience, inbound, nextId, server, isOver: () => over, report: yield* Diagnostics }
   const speaking = (spoken: Revision.Revision): Session => ({
     agreement,
-    transport: transport.kind,
+    transport: agreement.channel === "httpSse" ? "sse" : transport.kind,
     revision: spoken,
     wire,
     close: Scope.close(scope, Exit.void),
