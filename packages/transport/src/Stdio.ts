@@ -23,6 +23,7 @@ import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Launch from "./internal/launch.ts"
+import * as Outbox from "./internal/outbox.ts"
 import * as Pipe from "./Pipe.ts"
 import { Transport } from "./Transport.ts"
 import { Closed, Exited, SpawnFailed, TransportError } from "./TransportError.ts"
@@ -47,11 +48,6 @@ export interface Options {
   /** Sees everything the child writes to stderr, synchronously; it must not throw. */
   readonly onStderr?: (bytes: Uint8Array) => void
 }
-
-/** Text that may wait for the child to read, in characters. */
-const highWater = 64 * 1024
-
-const encoder = new TextEncoder()
 
 /**
  * Makes the transport.
@@ -112,7 +108,7 @@ const connect =
           )
         )
 
-      const input = outbox(listener.drained)
+      const input = Outbox.make(listener.drained)
       const written = yield* Effect.forkScoped(Stream.run(input.stream, child.stdin))
       const read = yield* Effect.forkScoped(each(listener.data)(child.stdout), { startImmediately: true })
       const drained = yield* child.stderr.pipe(
@@ -148,40 +144,6 @@ const connect =
       )
       return { write: input.write }
     })
-
-/** Text waiting to be written: pulled as a whole each time the child has taken the last piece. */
-const outbox = (drained: () => void) => {
-  let text = ""
-  let full = false
-  let closed = false
-  let wake: (() => void) | undefined
-  const waiting = Effect.callback<void>((resume) => {
-    wake = () => resume(Effect.void)
-  })
-  const pull: Effect.Effect<readonly [Uint8Array], Cause.Done> = Effect.suspend(() => {
-    if (text === "") return closed ? Cause.done() : Effect.andThen(waiting, pull)
-    const bytes = encoder.encode(text)
-    text = ""
-    if (full) {
-      full = false
-      drained()
-    }
-    return Effect.succeed([bytes] as const)
-  })
-  return {
-    stream: Stream.fromPull(Effect.succeed(pull)),
-    write: (lines: string): boolean => {
-      text += lines
-      full = text.length >= highWater
-      wake?.()
-      return !full
-    },
-    close: () => {
-      closed = true
-      wake?.()
-    }
-  }
-}
 
 const why = (error: PlatformError.PlatformError): string => error.reason._tag
 

@@ -1,4 +1,5 @@
 export * as HttpSse from "./HttpSse.ts"
+export * as Memory from "./Memory.ts"
 export * as Pipe from "./Pipe.ts"
 export * as Stdio from "./Stdio.ts"
 export * as StreamableHttp from "./StreamableHttp.ts"
