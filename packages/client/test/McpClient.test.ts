@@ -556,7 +556,7 @@ describe("listing tools", () => {
       const { collect, diagnostics } = collected()
       const list = Effect.flatMap(
         listing([{ tools: [tool("a"), { name: "bad", inputSchema: null }, "nonsense", tool("b")] }]),
-        ({ list }) => list
+        (found) => found.list
       )
       assert.deepStrictEqual(yield* collect(list), ["a", "b"])
       assert.deepStrictEqual(
@@ -570,17 +570,17 @@ describe("listing tools", () => {
   )
 })
 
-describe("clients beside each other", () => {
-  const named = (name: string) => {
-    const peer = Peer.make(Peer.modern(Peer.on("tools/call", () => said(name))), { endpoint: name })
-    const layer = McpClient.layer().pipe(Layer.provide(Layer.succeed(Transport, peer.transport)))
-    return { peer, layer }
-  }
-  const whoIs = Effect.fnUntraced(function* (client: McpClient.McpClient["Service"]) {
-    return `${client.endpoint} says ${heardOf(yield* client.callTool("who"))}`
-  })
-  const answer = (name: string) => `${name} says ${name}`
+const named = (name: string) => {
+  const peer = Peer.make(Peer.modern(Peer.on("tools/call", () => said(name))), { endpoint: name })
+  const layer = McpClient.layer().pipe(Layer.provide(Layer.succeed(Transport, peer.transport)))
+  return { peer, layer }
+}
+const whoIs = Effect.fnUntraced(function* (client: McpClient.McpClient["Service"]) {
+  return `${client.endpoint} says ${heardOf(yield* client.callTool("who"))}`
+})
+const answer = (name: string) => `${name} says ${name}`
 
+describe("clients beside each other", () => {
   it.effect("decision 13: two layers nested in one program are two connections, each to its own server", () =>
     Effect.gen(function* () {
       const one = named("one")

@@ -1,4 +1,3 @@
-import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
 import { assert, describe, it } from "@effect/vitest"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import { Transport, type Wire } from "@mcp-effect/transport/Transport"
@@ -49,7 +48,7 @@ const rejected = (status: number, error?: JsonRpc.ErrorObject) =>
 /** What a call, and what a list, come to. */
 const outcomes = Effect.fnUntraced(function* (reason: WireReason) {
   const { asked, transport } = broken(reason)
-  const client = yield* McpClient.connect(transport).pipe(Effect.provide(EraMemory.layerNone))
+  const client = yield* McpClient.connect(transport)
   const call = yield* Effect.flip(client.callTool("send_mail"))
   const list = yield* Effect.flip(client.listTools())
   assert.deepStrictEqual(

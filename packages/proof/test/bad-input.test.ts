@@ -1,0 +1,306 @@
+/**
+ * What people really type, and what really answers there: each ends in a typed error that says what to change, within
+ * its limit, and leaves nothing running.
+ */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import * as McpClient from "@mcp-effect/client/McpClient"
+import type { McpClientError } from "@mcp-effect/client/McpClientError"
+import type { NegotiationError } from "@mcp-effect/negotiation/NegotiationError"
+import * as Defaults from "@mcp-effect/protocol/Defaults"
+import { type Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { createServer, type RequestListener, type ServerResponse } from "node:http"
+import * as Watching from "./fixtures/watching.ts"
+
+const Platform = Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici)
+
+const rejections: Array<unknown> = []
+const onRejection = (reason: unknown) => void rejections.push(reason)
+beforeAll(() => void process.on("unhandledRejection", onRejection))
+afterAll(() => {
+  process.off("unhandledRejection", onRejection)
+  assert.deepStrictEqual(rejections, [], "T-LIFE-5: nothing rejects unheard")
+})
+
+/** Small limits, so that silence is over soon. */
+const hasty = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  effect.pipe(
+    Effect.provideService(Defaults.ProbeTimeout, Duration.millis(500)),
+    Effect.provideService(Defaults.HandshakeTimeout, Duration.millis(500)),
+    Effect.provideService(Defaults.RequestTimeout, Duration.millis(500)),
+    Effect.provideService(Defaults.ShutdownPatience, Duration.millis(200))
+  )
+
+/** How connecting there fails, and that it is over, processes and all, within this many seconds. */
+const failing = Effect.fnUntraced(
+  function* (target: string | ReadonlyArray<string>, seconds: number) {
+    const [took, found] = yield* Effect.timed(
+      Watching.processes((pids) =>
+        Effect.flip(Effect.scoped(McpClient.connect(target))).pipe(
+          Effect.map((error: NegotiationError | McpClientError) => ({ error, left: pids.filter(Watching.isAlive) }))
+        )
+      )
+    )
+    assert.isBelow(Duration.toSeconds(took), seconds)
+    assert.deepStrictEqual(found.left, [], "a process is left")
+    return found.error
+  },
+  hasty,
+  Effect.provide(Platform)
+)
+
+/** Everything a person may read of an error. */
+const told = (error: NegotiationError | McpClientError) =>
+  error._tag === "NegotiationError" ? `${error.message}\n${error.hint}` : error.message
+
+/** A server of one listener on loopback. */
+const served = (listener: RequestListener) =>
+  Effect.acquireRelease(
+    Effect.callback<{ readonly url: string; readonly close: () => void }>((resume) => {
+      const http = createServer(listener)
+      http.listen(0, "127.0.0.1", () => {
+        const address = http.address()
+        const port = typeof address === "object" && address !== null ? address.port : 0
+        const close = () => {
+          http.close()
+          http.closeAllConnections()
+        }
+        resume(Effect.succeed({ url: `http://127.0.0.1:${port}/mcp`, close }))
+      })
+    }),
+    ({ close }) => Effect.sync(close)
+  )
+
+const answering =
+  (answer: (response: ServerResponse) => void): RequestListener =>
+  (_, response) =>
+    answer(response)
+
+const node = (script: string) => [process.execPath, "-e", script]
+const sh = (script: string) => ["sh", "-c", script]
+
+/** Reads its input for ever and says nothing. */
+const silent = "process.stdin.resume()"
+
+describe("a command", () => {
+  const rows: ReadonlyArray<
+    readonly [what: string, command: ReadonlyArray<string>, reason: string, says: ReadonlyArray<string>]
+  > = [
+    ["that does not exist", ["mcp-no-such-command"], "SpawnFailed", ["`mcp-no-such-command`", "Check the spelling"]],
+    ["that is a folder", ["/tmp"], "SpawnFailed", ["PermissionDenied", "may be run"]],
+    ["that a shell does not find", sh("mcp-no-such-command"), "ServerExited", ["with code 127", "not found"]],
+    [
+      "that exits at once with a word on stderr",
+      sh("echo API_KEY is missing >&2; exit 3"),
+      "ServerExited",
+      ["with code 3", "API_KEY is missing", "Run the command by hand"]
+    ],
+    [
+      "that exits at once without a word",
+      ["true"],
+      "ServerExited",
+      ["with code 0", "its standard error is empty", "Run the command by hand"]
+    ],
+    ["that dies by a signal", sh("kill -9 $$"), "ServerExited", ["SIGKILL", "Run the command by hand"]],
+    ["that never answers", node(silent), "HandshakeTimeout", ["raise the handshake limit", "P16"]],
+    [
+      "that writes no JSON and then nothing",
+      sh("echo '{\"jsonrpc\": oops'; cat >/dev/null; true"),
+      "HandshakeTimeout",
+      ["raise the handshake limit"]
+    ],
+    ["that closes its output and lives on", sh("exec >&-; exec sleep 60"), "ClosedDuringNegotiation", ["initialize"]]
+  ]
+
+  it.live.each(rows)(
+    "U-61: %s",
+    ([, command, reason, says]) =>
+      Effect.gen(function* () {
+        const error = yield* failing(command, 8)
+        assert.strictEqual(error.reason._tag, reason, error.message)
+        for (const text of says) assert.include(told(error), text)
+      }),
+    20_000
+  )
+
+  it.live(
+    "T-STDIO-1: lines that are no message are reported, and do not count as an answer",
+    () =>
+      Effect.gen(function* () {
+        const diagnostics: Array<Diagnostic> = []
+        const chatty = sh("echo Server ready on stdio; echo '[1, 2'; cat >/dev/null; true")
+        yield* failing(chatty, 8).pipe(
+          Effect.provideService(Diagnostics, (diagnostic) => Effect.sync(() => void diagnostics.push(diagnostic)))
+        )
+        assert.deepStrictEqual(
+          diagnostics.map((each) => each._tag === "NoiseSkipped" && each.excerpt),
+          ["Server ready on stdio", "[1, 2"]
+        )
+      }),
+    20_000
+  )
+
+  it.live(
+    "T-STDIO-4: a line larger than MaxMessageBytes ends the connect and names the limit",
+    () =>
+      Effect.gen(function* () {
+        const error = yield* failing(sh("printf '{%5000s' x; cat >/dev/null; true"), 8).pipe(
+          Effect.provideService(Defaults.MaxMessageBytes, 1000)
+        )
+        assert.include(told(error), "1000 bytes")
+      }),
+    20_000
+  )
+})
+
+describe("an address", () => {
+  const html = "<!doctype html><title>Welcome</title><h1>Sign in</h1>"
+  const rows: ReadonlyArray<
+    readonly [what: string, listener: RequestListener, reason: string, says: ReadonlyArray<string>]
+  > = [
+    [
+      "P29: of a page",
+      answering((response) => response.setHeader("content-type", "text/html").end(html)),
+      "MalformedProbeReply",
+      ["text/html", "Sign in", "not of a web page"]
+    ],
+    [
+      "P29: that accepts without an answer",
+      answering((response) => response.writeHead(202).end()),
+      "MalformedProbeReply",
+      ["HTTP 202", "without an answer"]
+    ],
+    [
+      "P29: whose JSON is broken",
+      answering((response) => response.setHeader("content-type", "application/json").end('{"jsonrpc":')),
+      "MalformedProbeReply",
+      ["it is no JSON"]
+    ],
+    [
+      "P29: whose event stream ends before the answer",
+      answering((response) => response.setHeader("content-type", "text/event-stream").end(": hello\n\n")),
+      "MalformedProbeReply",
+      ["ended before the answer"]
+    ],
+    [
+      "T-LIFE-5: that breaks off in the middle of an event",
+      answering((response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" })
+        response.write("data: {", () => response.destroy())
+      }),
+      "MalformedProbeReply",
+      ["Check that the address"]
+    ],
+    [
+      "P30: that hangs up",
+      answering((response) => response.destroy()),
+      "ProbeTransportFailure",
+      ["Check that it runs"]
+    ],
+    ["P16: that never answers", () => {}, "ProbeTimeout", ["raise the time limit", "set mode 'legacy'"]],
+    [
+      "P16: that begins to answer and stops",
+      answering((response) => {
+        response.writeHead(200, { "content-type": "application/json" })
+        response.write("{")
+      }),
+      "ProbeTimeout",
+      ["raise the time limit"]
+    ],
+    [
+      "U-05, P23: that wants authorization",
+      answering((response) =>
+        response.writeHead(401, { "www-authenticate": 'Bearer realm="here"' }).end("who are you?")
+      ),
+      "AuthorizationRequired",
+      ["MCP: HTTP 401 who are you?", 'Bearer realm="here"', "add a token"]
+    ],
+    [
+      "U-05, P24: that refuses",
+      answering((response) => response.writeHead(403).end()),
+      "AuthorizationDenied",
+      ["MCP: HTTP 403", "set mode 'legacy'"]
+    ],
+    [
+      "U-05, P27: of a server that fails",
+      answering((response) => response.writeHead(503, { "retry-after": "7" }).end("\u001b[31mdown")),
+      "ProbeHttpStatus",
+      ["MCP: HTTP 503 ", "down", "See its log"]
+    ],
+    [
+      "U-05, P28: that has moved to another host",
+      answering((response) => response.writeHead(308, { location: "https://example.com/mcp?key=s3cret" }).end()),
+      "ProbeHttpStatus",
+      ["MCP: HTTP 308", "Set the address to https://example.com/mcp"]
+    ],
+    [
+      "U-05, P25: that asks to slow down",
+      answering((response) => response.writeHead(429, { "retry-after": "7" }).end()),
+      "ProbeHttpStatus",
+      ["MCP: HTTP 429", "Try again in 7 s"]
+    ]
+  ]
+
+  it.live.each(rows)(
+    "%s",
+    ([, listener, reason, says]) =>
+      Effect.gen(function* () {
+        const { url } = yield* served(listener)
+        const error = yield* failing(url, 3)
+        assert.strictEqual(error.reason._tag, reason, error.message)
+        for (const text of says) assert.include(told(error), text)
+        for (const text of ["s3cret", "\u001b"]) assert.notInclude(told(error), text)
+      }),
+    20_000
+  )
+
+  it.live(
+    "P30: where nothing listens",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* Effect.scoped(served(() => {}))
+        const error = yield* failing(url, 3)
+        assert.strictEqual(error.reason._tag, "ProbeTransportFailure")
+        assert.include(told(error), "ECONNREFUSED")
+        assert.include(told(error), "Check that it runs")
+      }),
+    20_000
+  )
+
+  it.live.each(["", "not a url", "localhost:3000/mcp", "ftp://example.com/mcp"])(
+    "U-61: that is none: %j",
+    (address) =>
+      Effect.gen(function* () {
+        const error = yield* failing(address, 3)
+        assert.strictEqual(error.reason._tag, "ProbeTransportFailure")
+        assert.include(told(error), "the address is no")
+      }),
+    20_000
+  )
+})
+
+const listeners = () => process.eventNames().map((name) => [name, process.listenerCount(name)])
+
+describe("again and again", () => {
+  it.live(
+    "T-LIFE-2, T-LIFE-6: twenty connects cut short leave no process and no listener",
+    () =>
+      Effect.gen(function* () {
+        const before = listeners()
+        const left = yield* Watching.processes((pids) =>
+          Effect.forEach(
+            Array.from({ length: 20 }, (_, n) => n * 5),
+            (limit) => Effect.scoped(McpClient.connect(node(silent))).pipe(Effect.timeoutOption(limit)),
+            { concurrency: 5 }
+          ).pipe(Effect.map(() => pids.filter(Watching.isAlive)))
+        )
+        assert.deepStrictEqual(left, [])
+        assert.deepStrictEqual(listeners(), before)
+      }).pipe(hasty, Effect.provide(Platform)),
+    30_000
+  )
+})
