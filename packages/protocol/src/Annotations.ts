@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { from, list, maybe, named, open } from "./internal/shape.ts"
+import { from, list, maybe, named, open, share } from "./internal/shape.ts"
 
 /**
  * The two parties of a conversation.
@@ -32,7 +32,7 @@ export const Annotations = open({
   /** Whom it is meant for. */
   audience: maybe(list(Role)),
   /** From 0, entirely optional, to 1, required. */
-  priority: maybe(Schema.Finite),
+  priority: maybe(share),
   /** When it last changed, ISO 8601. */
   lastModified: from("2025-06-18")(maybe(Schema.String))
 }).pipe(named("Annotations"))

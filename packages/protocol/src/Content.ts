@@ -8,7 +8,7 @@
 import * as Schema from "effect/Schema"
 import { Annotations } from "./Annotations.ts"
 import { resourceFields } from "./internal/resourceFields.ts"
-import { kind, laterMeta, maybe, named, open } from "./internal/shape.ts"
+import { kind, laterMeta, maybe, named, open, structured } from "./internal/shape.ts"
 import { Contents } from "./ResourceContents.ts"
 
 const asText = (text: string) => ({ type: "text", text })
@@ -207,7 +207,7 @@ export const ToolResult = open({
   toolUseId: Schema.String,
   content: Schema.Array(Block),
   /** Any JSON value, `null` too: ask with `Object.hasOwn`. An object before 2026-07-28. */
-  structuredContent: maybe(Schema.Unknown),
+  structuredContent: structured,
   isError: maybe(Schema.Boolean),
   _meta: maybe(Schema.Record(Schema.String, Schema.Unknown))
 }).pipe(named("ToolResultContent"), kind({ from: "2025-11-25" }))

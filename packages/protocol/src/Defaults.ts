@@ -112,3 +112,99 @@ export const MaxPages = count("MaxPages", 1_000)
  * @since 0.1.0
  */
 export const MaxItems = count("MaxItems", 100_000)
+
+/**
+ * How deep one message may nest. 512.
+ *
+ * @category bounds
+ * @since 0.1.0
+ */
+export const MaxMessageDepth = count("MaxMessageDepth", 512)
+
+/**
+ * How many members and items one message may have in all. 4 Mi.
+ *
+ * @category bounds
+ * @since 0.1.0
+ */
+export const MaxMessageMembers = count("MaxMessageMembers", 4 * 1024 * 1024)
+
+/**
+ * The longest a request may take when progress keeps resetting its clock. 10 minutes.
+ *
+ * @category time
+ * @since 0.1.0
+ */
+export const RequestCap = duration("RequestCap", "10 minutes")
+
+/**
+ * How long a tool call of a host may take, approval and questions not counted. 60 seconds.
+ *
+ * @category time
+ * @since 0.1.0
+ */
+export const ToolCallTimeout = duration("ToolCallTimeout", "60 seconds")
+
+/**
+ * How long HTTP+SSE waits for the event that names the address to post to. 10 seconds.
+ *
+ * @category time
+ * @since 0.1.0
+ */
+export const EndpointTimeout = duration("EndpointTimeout", "10 seconds")
+
+/**
+ * How often one call may come back with questions. 10.
+ *
+ * @category bounds
+ * @since 0.1.0
+ */
+export const MaxInputRounds = count("MaxInputRounds", 10)
+
+/**
+ * How often one operation may go through authorization. 3.
+ *
+ * @category bounds
+ * @since 0.1.0
+ */
+export const MaxAuthorizationRounds = count("MaxAuthorizationRounds", 3)
+
+/**
+ * The first pause before connecting, listening or starting again; it doubles each time. 250 milliseconds.
+ *
+ * @category time
+ * @since 0.1.0
+ */
+export const ReconnectPause = duration("ReconnectPause", "250 millis")
+
+/**
+ * The longest such pause. 30 seconds.
+ *
+ * @category time
+ * @since 0.1.0
+ */
+export const ReconnectMaxPause = duration("ReconnectMaxPause", "30 seconds")
+
+/**
+ * How often in a row it is tried again. 10.
+ *
+ * @category bounds
+ * @since 0.1.0
+ */
+export const ReconnectAttempts = count("ReconnectAttempts", 10)
+
+/**
+ * How long a legacy verdict on conventional evidence is remembered, in the running program only. 1 hour.
+ *
+ * @category time
+ * @since 0.1.0
+ */
+export const ConventionalVerdictAge = duration("ConventionalVerdictAge", "1 hour")
+
+/**
+ * How long a legacy verdict on definitive evidence is remembered, on disk too. 24 hours.
+ *
+ * @category time
+ * @since 0.1.0
+ */
+export const DefinitiveVerdictAge = duration("DefinitiveVerdictAge", "24 hours")

@@ -35,7 +35,36 @@ export type Diagnostic = Data.TaggedEnum<{
     readonly name: string | undefined
     readonly because: string
   }
+  /** A part of a message that the agreed revision does not know was left out before sending. */
+  MemberDropped: {
+    readonly server: string
+    readonly method: string
+    readonly pointer: string
+    readonly because: string
+  }
+  /** A list holds the same name twice; the first one counts (T-40). */
+  DuplicateName: { readonly server: string; readonly method: string; readonly name: string }
+  /** The endpoint does not speak Streamable HTTP; HTTP+SSE is tried (U-41). */
+  SseFallback: { readonly server: string; readonly status: number }
 }>
+
+/**
+ * Which rule, requirement or promise each kind of diagnostic follows from.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const requirements: { readonly [Tag in Diagnostic["_tag"]]: string } = {
+  NoiseSkipped: "M-STDIO-3",
+  UnknownResponse: "T-RPC-1",
+  ModernLookingFallback: "P11",
+  LateDiscover: "T-8",
+  UnexpectedMessage: "M-JSON-10",
+  ItemRejected: "T-TOOL-1",
+  MemberDropped: "L-LIFE-11",
+  DuplicateName: "T-40",
+  SseFallback: "U-41"
+}
 
 /**
  * Constructors and matchers of `Diagnostic`.
@@ -61,7 +90,10 @@ export const describe: (diagnostic: Diagnostic) => string = Diagnostic.$match({
   ItemRejected: (d) =>
     d.method === "tools/list" && d.name !== undefined
       ? `MCP tool "${d.name}" ignored: ${d.because}`
-      : `left out an item of ${d.method} at ${d.pointer}: ${d.because}`
+      : `left out an item of ${d.method} at ${d.pointer}: ${d.because}`,
+  MemberDropped: (d) => `sent ${d.method} without ${d.pointer}: ${d.because}`,
+  DuplicateName: (d) => `${d.method} holds "${d.name}" more than once; the first one counts`,
+  SseFallback: (d) => `answered ${d.status} to Streamable HTTP; trying HTTP+SSE`
 })
 
 /**

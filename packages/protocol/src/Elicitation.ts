@@ -135,7 +135,7 @@ export const Form = open({
  */
 export type Form = typeof Form.Type
 
-const task = member({ from: "2025-11-25", to: "2025-11-25" })(maybe(open({ ttl: maybe(Schema.Finite) })))
+const task = member({ from: "2025-11-25", to: "2025-11-25" })(maybe(open({ ttl: maybe(Schema.Int) })))
 
 /**
  * Asks by a form. An absent `mode` means this one (M-ELI-3).

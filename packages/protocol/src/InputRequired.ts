@@ -5,7 +5,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { Json, maybe, member, open } from "./internal/shape.ts"
+import { Json, kind, maybe, member, named, open } from "./internal/shape.ts"
 import * as Elicitation from "./Elicitation.ts"
 import * as Roots from "./Roots.ts"
 import * as Sampling from "./Sampling.ts"
@@ -85,14 +85,16 @@ export const InputRequired = open({
   resultType: Schema.Literal("input_required"),
   inputRequests: maybe(InputRequests),
   requestState: maybe(Schema.String)
-}).check(
-  Schema.makeFilter(
-    (result: { readonly [key: string]: unknown }) =>
-      Object.hasOwn(result, "inputRequests") ||
-      Object.hasOwn(result, "requestState") ||
-      "expected inputRequests or requestState"
+})
+  .pipe(kind({ from: "2026-07-28" }), named("InputRequiredResult"))
+  .check(
+    Schema.makeFilter(
+      (result: { readonly [key: string]: unknown }) =>
+        Object.hasOwn(result, "inputRequests") ||
+        Object.hasOwn(result, "requestState") ||
+        "expected inputRequests or requestState"
+    )
   )
-)
 
 /**
  * The server needs input.

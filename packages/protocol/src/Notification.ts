@@ -84,6 +84,14 @@ export type Received = {
 }[ReceivedMethod]
 
 /**
+ * The parameters of a notification that a server sends.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ReceivedParams<M extends ReceivedMethod> = ReceivedTable[M]["params"]["Type"]
+
+/**
  * The name of a notification that a client sends.
  *
  * @category models

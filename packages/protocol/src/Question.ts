@@ -69,6 +69,14 @@ export type Question = {
 }[Method]
 
 /**
+ * The parameters of a question.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Params<M extends Method> = Questions[M]["params"]["Type"]
+
+/**
  * The answer to a question.
  *
  * @category models

@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import { Role } from "./Annotations.ts"
 import * as Content from "./Content.ts"
 import { Icons } from "./Implementation.ts"
-import { anyMeta, from, Json, kind, laterMeta, maybe, member, named, open } from "./internal/shape.ts"
+import { anyMeta, from, Json, kind, laterMeta, maybe, member, named, open, share } from "./internal/shape.ts"
 
 const onlyBlock = (blocks: unknown): unknown => (Array.isArray(blocks) && blocks.length === 1 ? blocks[0] : undefined)
 
@@ -69,9 +69,9 @@ export type Message = typeof Message.Type
  */
 export const ModelPreferences = open({
   hints: maybe(Schema.Array(open({ name: maybe(Schema.String) }))),
-  costPriority: maybe(Schema.Finite),
-  speedPriority: maybe(Schema.Finite),
-  intelligencePriority: maybe(Schema.Finite)
+  costPriority: maybe(share),
+  speedPriority: maybe(share),
+  intelligencePriority: maybe(share)
 }).pipe(named("ModelPreferences"))
 
 /**
@@ -118,7 +118,7 @@ export const Params = open({
   toolChoice: member({ from: "2025-11-25", essential: true })(
     maybe(open({ mode: maybe(Schema.Literals(["auto", "required", "none"])) }))
   ),
-  task: member({ from: "2025-11-25", to: "2025-11-25" })(maybe(open({ ttl: maybe(Schema.Finite) }))),
+  task: member({ from: "2025-11-25", to: "2025-11-25" })(maybe(open({ ttl: maybe(Schema.Int) }))),
   _meta: anyMeta
 }).pipe(named("CreateMessageParams"))
 

@@ -8,7 +8,7 @@
  */
 import * as Schema from "effect/Schema"
 import { InputRequests, InputResponses } from "./InputRequired.ts"
-import { anyMeta, Json, list, maybe, open, result } from "./internal/shape.ts"
+import { anyMeta, from, Json, list, maybe, named, open, result } from "./internal/shape.ts"
 import * as Page from "./Page.ts"
 
 /**
@@ -57,13 +57,21 @@ const fields = {
   pollIntervalMs: maybe(Schema.Finite)
 }
 
+const later = from("2026-07-28")
+
+const outcome = {
+  inputRequests: later(maybe(InputRequests)),
+  result: later(maybe(Json)),
+  error: later(maybe(open({ code: Schema.Finite, message: Schema.String, data: maybe(Schema.Unknown) })))
+}
+
 /**
  * A task.
  *
  * @category schemas
  * @since 0.1.0
  */
-export const Task = open(fields)
+export const Task = open(fields).pipe(named("Task"))
 
 /**
  * A task.
@@ -98,9 +106,7 @@ export type Created = typeof Created.Type
  */
 export const GetResult = result({
   ...fields,
-  inputRequests: maybe(InputRequests),
-  result: maybe(Json),
-  error: maybe(open({ code: Schema.Finite, message: Schema.String, data: maybe(Schema.Unknown) }))
+  ...outcome
 })
 
 /**
@@ -206,9 +212,7 @@ export type PayloadResult = typeof PayloadResult.Type
  */
 export const StatusParams = open({
   ...fields,
-  inputRequests: maybe(InputRequests),
-  result: maybe(Json),
-  error: maybe(open({ code: Schema.Finite, message: Schema.String, data: maybe(Schema.Unknown) })),
+  ...outcome,
   _meta: anyMeta
 })
 

@@ -21,7 +21,8 @@ import {
   member,
   named,
   open,
-  result
+  result,
+  structured
 } from "./internal/shape.ts"
 import * as Page from "./Page.ts"
 
@@ -133,7 +134,7 @@ export const CallParams = open({
   /** Sent as `{}` when absent, since some servers insist on it. */
   arguments: maybe(Json),
   /** Asks for a task of 2025-11-25; `ttl` is in milliseconds. */
-  task: member({ from: "2025-11-25", to: "2025-11-25" })(maybe(open({ ttl: maybe(Schema.Finite) }))),
+  task: member({ from: "2025-11-25", to: "2025-11-25" })(maybe(open({ ttl: maybe(Schema.Int) }))),
   ...InputRequired.retry,
   _meta: anyMeta
 })
@@ -155,7 +156,7 @@ export type CallParams = typeof CallParams.Type
 export const CallResult = result({
   content: list(Content.Block),
   /** Any JSON value, `null` too: ask with `Object.hasOwn`. An object before 2026-07-28. */
-  structuredContent: from("2025-06-18")(maybe(Schema.Unknown)),
+  structuredContent: structured,
   /** The tool failed; the content says how. Absent means it did not. */
   isError: maybe(Schema.Boolean)
 })

@@ -24,12 +24,15 @@ import { decoder, type Decoded, type Misfit } from "./lenient.ts"
 import { fits, isObject } from "./node.ts"
 import { available, compile, type Dropped, type Journal } from "./project.ts"
 import * as Stamp from "./stamp.ts"
+import * as TaskWire from "./taskWire.ts"
 import { tidy } from "./tidy.ts"
 
 type Decoder = (input: unknown) => Result.Result<Decoded<unknown>, Misfit>
 
-const decodersOf = (schemas: ReadonlyArray<readonly [string, Schema.Codec<unknown>]>): ReadonlyMap<string, Decoder> =>
-  new Map(schemas.map(([key, schema]) => [key, decoder(schema)]))
+/** A decoder for each name. */
+export const decodersOf = (
+  schemas: ReadonlyArray<readonly [string, Schema.Codec<unknown>]>
+): ReadonlyMap<string, Decoder> => new Map(schemas.map(([key, schema]) => [key, decoder(schema)]))
 
 const results = decodersOf(Object.entries(Method.methods).map(([method, { result }]) => [method, result]))
 const questions = decodersOf(Object.entries(Question.questions).map(([method, { params }]) => [method, params]))
@@ -75,12 +78,24 @@ const decodeByType = (
   return Result.fail(new InvalidResult({ method, pointer: "/resultType", because }))
 }
 
-interface Written {
+const decodeLegacy = (
+  method: Method.Method,
+  result: JsonObject,
+  accepts: ReadonlyArray<"task">
+): Result.Result<Decoded<unknown>, InvalidResult> => {
+  const created = method === "tools/call" && accepts.includes("task") ? TaskWire.unwrap(result) : undefined
+  if (created !== undefined) return run(decodeCreated, method, created)
+  return decodeComplete(method, withoutType(TaskWire.fromWire(method, result)))
+}
+
+/** What was written, and what was left out on the way. */
+export interface Written {
   readonly json: JsonObject
   readonly dropped: ReadonlyArray<Dropped>
 }
 
-type Writer = (method: string, value: JsonObject) => Result.Result<Written, CannotCarry>
+/** Writes values of one type for one revision. */
+export type Writer = (method: string, value: JsonObject) => Result.Result<Written, CannotCarry>
 
 const nothing: ReadonlyArray<Dropped> = []
 
@@ -96,7 +111,8 @@ const writer = (schema: Schema.Codec<unknown>, version: Version): Writer => {
   }
 }
 
-const writersOf = (version: Version) => {
+/** The writers of one revision, each made when it is first needed. */
+export const writersOf = (version: Version) => {
   const made = new Map<Schema.Codec<unknown>, Writer>()
   return (schema: Schema.Codec<unknown>): Writer => {
     const known = made.get(schema)
@@ -107,7 +123,8 @@ const writersOf = (version: Version) => {
   }
 }
 
-const encoded = ({ json, dropped }: Written): Encoded => ({
+/** As parameters: nothing at all when there is nothing to say. */
+export const encoded = ({ json, dropped }: Written): Encoded => ({
   params: Object.keys(json).length === 0 ? undefined : json,
   dropped
 })
@@ -116,8 +133,10 @@ const encoded = ({ json, dropped }: Written): Encoded => ({
 const straighten = (method: string, params: JsonObject): JsonObject =>
   method === "tools/call" && !Object.hasOwn(params, "arguments") ? { ...params, arguments: {} } : params
 
-const levelOrInfo = (params: JsonObject): JsonObject =>
-  !Object.hasOwn(params, "level") || fits(Level.ast, params["level"]) ? params : { ...params, level: "info" }
+const levelOrInfo = (method: string, params: JsonObject): JsonObject =>
+  method !== "notifications/message" || !Object.hasOwn(params, "level") || fits(Level.ast, params["level"])
+    ? params
+    : { ...params, level: "info" }
 
 const decodeQuestion = (method: string, params: JsonObject | undefined, version: Version) => {
   const decode = questions.get(method)
@@ -131,7 +150,7 @@ const decodeQuestion = (method: string, params: JsonObject | undefined, version:
 const decodeNotification = (method: string, params: JsonObject | undefined, version: Version) => {
   const decode = notifications.get(method)
   if (decode === undefined) return Result.fail(new MethodNotInRevision({ method, version }))
-  const read = method === "notifications/message" ? levelOrInfo(params ?? {}) : (params ?? {})
+  const read = TaskWire.fromWire(method, levelOrInfo(method, params ?? {}))
   return Result.mapBoth(decode(read), {
     onFailure: ({ pointer, because }) => new InvalidParams({ method, pointer, because }),
     onSuccess: ({ value }) => ({ method, params: value })
@@ -154,7 +173,7 @@ export const make = (version: Version): Revision => {
   const missing = (method: string) => Result.fail(new MethodNotInRevision({ method, version }))
 
   const decode = (method: Method.Method, result: JsonObject, accepts: ReadonlyArray<"task"> = []) =>
-    era === "modern" ? decodeByType(method, result, accepts) : decodeComplete(method, withoutType(result))
+    era === "modern" ? decodeByType(method, result, accepts) : decodeLegacy(method, result, accepts)
   const question = (method: string, params: JsonObject | undefined) => decodeQuestion(method, params, version)
   const hear = (method: string, params: JsonObject | undefined) => decodeNotification(method, params, version)
 

@@ -69,6 +69,15 @@ export const anyMeta = meta
 /** `_meta` of a type that has it since 2025-06-18. */
 export const laterMeta = from("2025-06-18")(maybe(Json))
 
+const objectOrNothing = (value: unknown, version: Version): unknown =>
+  version === "2026-07-28" || (typeof value === "object" && value !== null && !Array.isArray(value)) ? value : undefined
+
+/** Structured content: any JSON in the newest revision, an object in the two before it. */
+export const structured = member({ from: "2025-06-18", adapt: objectOrNothing })(maybe(Schema.Unknown))
+
+/** A number from 0 to 1. */
+export const share = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
+
 /** The result of a request: `resultType` is always there once decoded, whatever the revision. */
 export const result = <const Fields extends Schema.Struct.Fields>(fields: Fields) =>
   open({
