@@ -41,6 +41,7 @@ import type { Handlers } from "./Handlers.ts"
 import { make } from "./internal/client.ts"
 import { type Target, transportOf } from "./internal/target.ts"
 import type { McpClientError } from "./McpClientError.ts"
+import type { Middleware } from "./Middleware.ts"
 
 /**
  * How to connect.
@@ -69,6 +70,13 @@ export interface ConnectOptions<R = never> {
    * jitter (the `Reconnect…` defaults).
    */
   readonly reconnect?: Schedule.Schedule<unknown, NegotiationError | McpClientError>
+  /** What stands between the client and the wire; the first is the outermost. */
+  readonly middleware?: ReadonlyArray<Middleware>
+  /**
+   * How often the server is asked for a sign of life, in the legacy era; without one the session is opened again. Off by
+   * default. The modern era has no such request.
+   */
+  readonly heartbeat?: Duration.Input
 }
 
 /**

@@ -51,6 +51,8 @@ export const make = Effect.fnUntraced(function* <R>(
     inbound,
     patience: yield* Patience.make(),
     nextId: () => ++lastId,
+    middleware: options.middleware ?? [],
+    heartbeat: options.heartbeat === undefined ? undefined : Duration.fromInputUnsafe(options.heartbeat),
     reconnect: options.reconnect ?? (yield* defaultReconnect),
     ...(options.inspectDiscover === undefined ? {} : { inspectDiscover: options.inspectDiscover }),
     ...(options.inspectInitialize === undefined ? {} : { inspectInitialize: options.inspectInitialize })

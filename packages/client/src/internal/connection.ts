@@ -8,7 +8,6 @@ import type { NegotiationError } from "@mcp-effect/negotiation/NegotiationError"
 import * as Verdict from "@mcp-effect/negotiation/Verdict"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import type * as Method from "@mcp-effect/protocol/Method"
-import type { TransportError } from "@mcp-effect/transport/TransportError"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -42,6 +41,8 @@ export interface Asking extends Session.Asking {
 export interface Options<R> extends Session.Options<R> {
   /** When to try again to open a session in place of one that is gone. */
   readonly reconnect: Schedule.Schedule<unknown, NegotiationError | McpClientError>
+  /** How often a session of the legacy era is asked for a sign of life; never when absent. */
+  readonly heartbeat: Duration.Duration | undefined
 }
 
 export const open = Effect.fnUntraced(function* <R>(
@@ -120,8 +121,8 @@ export const open = Effect.fnUntraced(function* <R>(
 
   /** Opens a new session as soon as the wire of this one is gone, so that the next request need not find out. */
   const watch = (watched: Session.Session) =>
-    watched.wire.ended.pipe(
-      Effect.catch((error: TransportError) =>
+    Effect.raceFirst(watched.wire.ended, heartbeat(watched, options.heartbeat)).pipe(
+      Effect.catch((error) =>
         closed || session !== watched || !options.transport.reopenable
           ? Effect.void
           : renew(watched, error.message, false)
@@ -221,3 +222,10 @@ export const open = Effect.fnUntraced(function* <R>(
       )
   }
 })
+
+/** Asks for a sign of life every now and then, where the revision has a question for that; fails when there is none. */
+const heartbeat = (session: Session.Session, every: Duration.Duration | undefined): Effect.Effect<never, Reason> => {
+  if (every === undefined || !session.revision.supports("ping")) return Effect.never
+  const idle = Duration.toMillis(every)
+  return session.ask("ping", {}, { limit: { idle, total: idle } }).pipe(Effect.delay(every), Effect.forever)
+}

@@ -8,7 +8,7 @@ import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import type { Revision } from "@mcp-effect/protocol/Revision"
 import type { Incoming, Wire } from "@mcp-effect/transport/Transport"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
+import type * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
@@ -34,7 +34,7 @@ export const make = Effect.fnUntraced(function* (
   server: string,
   respondent: Respondent
 ): Effect.fn.Return<Inbound, never, Scope.Scope> {
-  const run = yield* FiberSet.makeRuntime<never>()
+  const run = yield* FiberSet.makeRuntime()
   const report = yield* Diagnostics
   const listeners = new Set<Listener>()
   const answering = new Map<JsonRpc.RequestId, Fiber.Fiber<void>>()

@@ -39,7 +39,7 @@ interface Waiting {
 export const make = Effect.fnUntraced(function* (): Effect.fn.Return<Patience, never, Scope.Scope> {
   const scope = yield* Effect.scope
   const clock = yield* Clock.Clock
-  const runIn = Effect.runForkWith(yield* Effect.context<never>())
+  const runIn = Effect.runForkWith(yield* Effect.context())
   const waiting = new Set<Waiting>()
   let timer: { readonly fiber: Fiber.Fiber<void>; readonly at: number } | undefined
   yield* Scope.addFinalizer(

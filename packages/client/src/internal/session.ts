@@ -34,9 +34,11 @@ import {
   ServerError,
   WireFailed
 } from "../McpClientError.ts"
+import type { Middleware, Next } from "../Middleware.ts"
 import type { Inbound } from "./inbound.ts"
 import * as NegotiationPort from "./negotiationPort.ts"
 import type { Limit, Patience } from "./patience.ts"
+import { traced } from "./tracing.ts"
 
 /** How one request is made. */
 export interface Asking {
@@ -73,6 +75,7 @@ export interface Options<R> {
   readonly inbound: Inbound
   readonly patience: Patience
   readonly nextId: () => number
+  readonly middleware: ReadonlyArray<Middleware>
   readonly inspectDiscover?: Negotiator.Options<R>["inspectDiscover"]
   readonly inspectInitialize?: Negotiator.Options<R>["inspectInitialize"]
 }
@@ -158,10 +161,24 @@ const establish = Effect.fnUntraced(function* <R>(
     Effect.onExit(() => Effect.sync(() => (over = true))),
     Effect.forkIn(scope, { startImmediately: true })
   )
-  const line = { wire, sender, patience, inbound, nextId, server, isOver: () => over, report: yield* Diagnostics }
+  const kind: Kind = agreement.channel === "httpSse" ? "sse" : transport.kind
+  const { middleware } = options
+  const report = yield* Diagnostics
+  const line = {
+    wire,
+    sender,
+    patience,
+    inbound,
+    middleware,
+    nextId,
+    server,
+    report,
+    transport: kind,
+    isOver: () => over
+  }
   const speaking = (spoken: Revision.Revision): Session => ({
     agreement,
-    transport: agreement.channel === "httpSse" ? "sse" : transport.kind,
+    transport: kind,
     revision: spoken,
     wire,
     close: Scope.close(scope, Exit.void),
@@ -171,7 +188,8 @@ const establish = Effect.fnUntraced(function* <R>(
   return speaking(revision)
 })
 
-interface Line extends Pick<Options<never>, "inbound" | "nextId" | "patience" | "sender"> {
+interface Line extends Pick<Options<never>, "inbound" | "middleware" | "nextId" | "patience" | "sender"> {
+  readonly transport: Kind
   readonly wire: Wire
   readonly server: string
   readonly isOver: () => boolean
@@ -180,7 +198,7 @@ interface Line extends Pick<Options<never>, "inbound" | "nextId" | "patience" | 
 
 /** Requests over a line, as one revision writes and reads them. */
 const asker = (line: Line, revision: Revision.Revision): Session["ask"] => {
-  const { inbound, isOver, nextId, patience, report, server, wire } = line
+  const { inbound, isOver, middleware, nextId, patience, report, server, wire } = line
   const stamp = revision.stamp(line.sender)
   return Effect.fnUntraced(function* <M extends Method.Method>(
     method: M,
@@ -193,36 +211,63 @@ const asker = (line: Line, revision: Revision.Revision): Session["ask"] => {
       yield* report(Diagnostic.MemberDropped({ server, method, pointer, because }))
     }
     const id = nextId()
-    const wantsProgress = asking.onProgress !== undefined || asking.resetOnProgress === true
-    const stamped = stamp(encoded.success.params, wantsProgress ? { ...asking.extra, progressToken: id } : asking.extra)
-    const request: JsonRpc.Request =
-      stamped === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params: stamped }
-
+    const { params: written } = encoded.success
     const neverLeft = isOver()
-    const response = yield* patience.within<JsonRpc.Response, Reason>(
-      asking.limit,
-      (alive) =>
-        Effect.catch(
-          wire.exchange(request, {
+    const facts = { id, method, params: written, server, transport: line.transport, version: revision.version }
+
+    const result = yield* traced(facts, (trace) =>
+      patience.within<JsonRpc.JsonObject, Reason>(
+        asking.limit,
+        (alive) => {
+          const how = {
             revision,
             ...(asking.mirrored === undefined ? {} : { mirrored: asking.mirrored }),
             interim: interimOf(asking, revision, inbound, alive)
-          }),
-          (cause) => answered(cause, method, neverLeft)
-        ),
-      (limit) => Effect.fail(new RequestTimedOut({ method, limit }))
+          }
+          const send = middleware.reduceRight<Next>(
+            (next, layer) => (request) => layer(request, next),
+            (request) => wire.exchange(request, how)
+          )
+          const stamped = stamp(written, extraOf(asking, id, trace))
+          return Effect.matchEffect(
+            send({ jsonrpc: "2.0", id, method, ...(stamped === undefined ? {} : { params: stamped }) }),
+            {
+              onFailure: (cause) => answered(cause, method, neverLeft),
+              onSuccess: (response) => resultOf(response, method)
+            }
+          )
+        },
+        (limit) => Effect.fail(new RequestTimedOut({ method, limit }))
+      )
     )
-    if ("error" in response) {
-      const { code, data, message: text } = response.error
-      return yield* new ServerError({ method, code, text, ...(data === undefined ? {} : { data }) })
-    }
-    const decoded = revision.decode(method, response.result)
-    if (Result.isFailure(decoded)) return yield* Effect.fail(decoded.failure)
+    const decoded = revision.decode(method, result)
+    if (Result.isFailure(decoded)) return yield* decoded.failure
     for (const { because, name, pointer } of decoded.success.rejected) {
       yield* report(Diagnostic.ItemRejected({ server, method, pointer, name, because }))
     }
     return decoded.success.value
   })
+}
+
+const resultOf = (response: JsonRpc.Response, method: string): Effect.Effect<JsonRpc.JsonObject, ServerError> => {
+  if ("result" in response) return Effect.succeed(response.result)
+  const { code, data, message: text } = response.error
+  return Effect.fail(new ServerError({ method, code, text, ...(data === undefined ? {} : { data }) }))
+}
+
+/** What a request asks for in `_meta`: progress under its own id, and the trace to go on with. */
+const extraOf = (
+  { extra, onProgress, resetOnProgress }: Asking,
+  id: JsonRpc.RequestId,
+  trace: JsonRpc.JsonObject | undefined
+): Revision.Extra | undefined => {
+  const wantsProgress = onProgress !== undefined || resetOnProgress === true
+  if (!wantsProgress && trace === undefined) return extra
+  return {
+    ...extra,
+    ...(wantsProgress ? { progressToken: id } : {}),
+    ...(trace === undefined ? {} : { meta: { ...trace, ...extra?.meta } })
+  }
 }
 
 const interimOf = (
@@ -263,19 +308,17 @@ const mayHaveRun = ({ reason }: TransportError) =>
  * What a failure of the wire means for the request. A status other than 2xx with a JSON-RPC error in its body is the
  * server's answer, unless it speaks of a lost session.
  */
-const answered = (
-  cause: TransportError,
-  method: Method.Method,
-  neverLeft: boolean
-): Effect.Effect<JsonRpc.Response, Reason> => {
+const answered = (cause: TransportError, method: Method.Method, neverLeft: boolean): Effect.Effect<never, Reason> => {
   const { reason } = cause
   if (
     reason._tag === "HttpRejected" &&
     reason.error !== undefined &&
     !reason.sessionLost &&
     !notTheServers(reason.status)
-  )
-    return Effect.succeed({ jsonrpc: "2.0", error: reason.error })
+  ) {
+    const { code, data, message: text } = reason.error
+    return Effect.fail(new ServerError({ method, code, text, ...(data === undefined ? {} : { data }) }))
+  }
   return Effect.fail(
     method === "tools/call" && !neverLeft && mayHaveRun(cause)
       ? new OutcomeUnknown({ method, cause })

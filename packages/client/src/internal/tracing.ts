@@ -1,0 +1,53 @@
+/**
+ * A span per request, named and described as OpenTelemetry's conventions for MCP say, and the W3C context that lets a
+ * server go on with the trace (U-63, M-META-23). Without a tracing backend nothing is made.
+ */
+import type { JsonObject } from "@mcp-effect/protocol/JsonRpc"
+import type { Kind } from "@mcp-effect/transport/Transport"
+import * as Effect from "effect/Effect"
+import * as Tracer from "effect/Tracer"
+
+export interface Facts {
+  readonly method: string
+  readonly params: JsonObject | undefined
+  readonly id: string | number
+  readonly version: string
+  readonly transport: Kind
+  readonly server: string
+}
+
+const attributesOf = ({ id, method, params, server, transport, version }: Facts) => {
+  const target = params?.["name"] ?? params?.["uri"]
+  return {
+    "mcp.method.name": method,
+    "mcp.protocol.version": version,
+    "jsonrpc.request.id": String(id),
+    "network.transport": transport === "http" || transport === "sse" ? "tcp" : "pipe",
+    "server.address": server,
+    ...(method === "tools/call" ? { "gen_ai.tool.name": String(target), "gen_ai.operation.name": "execute_tool" } : {}),
+    ...(method === "prompts/get" ? { "gen_ai.prompt.name": String(target) } : {}),
+    ...(method === "resources/read" ? { "mcp.resource.uri": String(target) } : {})
+  }
+}
+
+const contextOf = ({ sampled, spanId, traceId }: Tracer.Span): JsonObject => ({
+  traceparent: `00-${traceId.padStart(32, "0")}-${spanId}-${sampled ? "01" : "00"}`
+})
+
+/** Runs a request in its span; `send` gets what to add to `_meta`. */
+export const traced = <A, E extends { readonly _tag: string }>(
+  facts: Facts,
+  send: (context: JsonObject | undefined) => Effect.Effect<A, E>
+): Effect.Effect<A, E> =>
+  Effect.withFiber((fiber) => {
+    if (fiber.getRef(Tracer.Tracer) === Tracer.nativeTracer) return send(undefined)
+    return Effect.currentSpan.pipe(
+      Effect.orDie,
+      Effect.flatMap((span) =>
+        Effect.tapError(send(contextOf(span)), (error) =>
+          Effect.sync(() => span.attribute("error.type", "code" in error ? String(error.code) : error._tag))
+        )
+      ),
+      Effect.withSpan("mcp.request", { kind: "client", attributes: attributesOf(facts) })
+    )
+  })
