@@ -176,7 +176,7 @@ export const authorizationServer = Effect.fnUntraced(function* (
 })
 
 /** The paths that 2025-03-26 lays down for a server without metadata. */
-const conventional = (origin: string): AuthorizationServer =>
+export const conventional = (origin: string): AuthorizationServer =>
   serverOf(
     {
       authorization_endpoint: `${origin}/authorize`,
