@@ -10,6 +10,7 @@ import {
   TransportError,
   Unreachable
 } from "@mcp-effect/transport/TransportError"
+import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -19,6 +20,9 @@ import { McpClientError } from "../src/McpClientError.ts"
 import * as Peer from "./fixtures/peer.ts"
 
 const endpoint = "http://localhost/mcp"
+
+/** Each connect asks as a new program would. */
+const forgetful = Effect.provide(EraMemory.layerInProcess)
 
 /** A modern server over HTTP whose every answer but that to the probe is this failure of the wire, and how often it was asked. */
 const broken = (reason: WireReason) => {
@@ -48,7 +52,7 @@ const rejected = (status: number, error?: JsonRpc.ErrorObject) =>
 /** What a call, and what a list, come to. */
 const outcomes = Effect.fnUntraced(function* (reason: WireReason) {
   const { asked, transport } = broken(reason)
-  const client = yield* McpClient.connect(transport)
+  const client = yield* forgetful(McpClient.connect(transport))
   const call = yield* Effect.flip(client.callTool("send_mail"))
   const list = yield* Effect.flip(client.listTools())
   assert.deepStrictEqual(

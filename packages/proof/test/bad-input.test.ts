@@ -7,6 +7,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as McpClient from "@mcp-effect/client/McpClient"
 import type { McpClientError } from "@mcp-effect/client/McpClientError"
+import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
 import type { NegotiationError } from "@mcp-effect/negotiation/NegotiationError"
 import * as Defaults from "@mcp-effect/protocol/Defaults"
 import { type Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
@@ -16,7 +17,7 @@ import * as Layer from "effect/Layer"
 import { createServer, type RequestListener, type ServerResponse } from "node:http"
 import * as Watching from "./fixtures/watching.ts"
 
-const Platform = Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici)
+const Platform = Layer.mergeAll(NodeServices.layer, NodeHttpClient.layerUndici, EraMemory.layerInProcess)
 
 const rejections: Array<unknown> = []
 const onRejection = (reason: unknown) => void rejections.push(reason)
@@ -178,7 +179,7 @@ describe("an address", () => {
       "P29: whose JSON is broken",
       answering((response) => response.setHeader("content-type", "application/json").end('{"jsonrpc":')),
       "MalformedProbeReply",
-      ["it is no JSON"]
+      ["it is not JSON", '"{"jsonrpc":"']
     ],
     [
       "P29: whose event stream ends before the answer",

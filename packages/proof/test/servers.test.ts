@@ -5,6 +5,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import * as McpClient from "@mcp-effect/client/McpClient"
+import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
 import type * as Progress from "@mcp-effect/protocol/Progress"
 import * as NodeStdio from "@mcp-effect/transport/NodeStdio"
 import * as Stdio from "@mcp-effect/transport/Stdio"
@@ -17,7 +18,8 @@ import * as Layer from "effect/Layer"
 import * as Servers from "../servers/Servers.ts"
 import * as Watching from "./fixtures/watching.ts"
 
-const Platform = Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici)
+/** Each test begins without a memory of eras, so it asks as a new program would. */
+const Platform = Layer.mergeAll(NodeServices.layer, NodeHttpClient.layerUndici, EraMemory.layerInProcess)
 
 const targetOf = (server: Servers.RunningServer) =>
   server.kind === "stdio" ? [server.target.command, ...server.target.args] : server.target.url
@@ -34,6 +36,8 @@ type Rows<A = Start> = ReadonlyArray<readonly [name: string, start: A]>
 /** Long enough for several processes on a busy machine; what is waited for has limits of its own. */
 const patient = 30_000
 
+const handshake = ["discover", "initialize"]
+
 describe("in auto", () => {
   const rows: ReadonlyArray<readonly [name: string, era: "modern" | "legacy", rule: string, start: Start]> = [
     ["official-http", "modern", "P1", Servers.officialHttp],
@@ -42,10 +46,13 @@ describe("in auto", () => {
     ["effect-http", "modern", "P1", Servers.effectHttp],
     ["everything-stdio", "legacy", "P13", Servers.everythingStdio],
     ["everything-http", "legacy", "P14", Servers.everythingHttp],
+    ["everything-sse", "legacy", "P21", Servers.everythingSse],
     ["filesystem-stdio", "legacy", "P13", Servers.filesystemStdio],
     ["sdk-http", "legacy", "P14", Servers.sdkHttp],
     ["sdk-stdio", "legacy", "P13", Servers.sdkStdio]
   ]
+
+  const legacySteps = { stdio: handshake, http: handshake, sse: [...handshake, "open httpSse", "initialize"] }
 
   it.live.each(rows)(
     "U-01, U-07, U-60: %s is found to be %s by rule %s, lists its tools and answers a call",
@@ -55,7 +62,8 @@ describe("in auto", () => {
         const { expects } = server
         const client = yield* McpClient.connect(targetOf(server))
         const { agreement } = client
-        assert.deepInclude(agreement, { era, version: expects.version, rule, roundTrips: era === "modern" ? 1 : 2 })
+        const steps = era === "modern" ? ["discover"] : legacySteps[server.kind]
+        assert.deepInclude(agreement, { era, version: expects.version, rule, roundTrips: steps.length })
         assert.strictEqual(agreement.era, expects.era)
         assert.strictEqual(agreement.identity?.name, expects.identity)
         assert.strictEqual(client.transport, server.kind)
@@ -64,7 +72,7 @@ describe("in auto", () => {
         assert.strictEqual(agreement.initialize === undefined, era === "modern")
         assert.deepStrictEqual(
           agreement.evidence.map(({ asked }) => asked),
-          era === "modern" ? ["discover"] : ["discover", "initialize"]
+          steps
         )
         const tools = yield* client.listTools()
         assert.includeMembers(
@@ -97,6 +105,26 @@ describe("in auto", () => {
         const failed = yield* client.callTool("fail", { because: "no such city" })
         assert.isTrue(failed.isError)
         assert.include(textOf(failed), "no such city")
+      }).pipe(Effect.provide(Platform)),
+    patient
+  )
+
+  it.live.each<readonly [string, Start, ReadonlyArray<string>]>([
+    ["official-http", Servers.officialHttp, []],
+    ["sdk-http", Servers.sdkHttp, ["initialize", "notifications/initialized"]],
+    ["filesystem-stdio", Servers.filesystemStdio, ["initialize", "notifications/initialized"]]
+  ])(
+    "U-06: %s is not probed again by the same program",
+    ([, start, again]) =>
+      Effect.gen(function* () {
+        const server = yield* start
+        yield* Effect.scoped(McpClient.connect(targetOf(server)))
+        const { transport, written } = Watching.listening(yield* transportOf(server))
+        const client = yield* McpClient.connect(transport)
+        assert.deepStrictEqual(written, [...again])
+        assert.strictEqual(client.agreement.identity?.name, server.expects.identity)
+        const { arguments: args, expectText, tool } = server.expects.call
+        assert.include(textOf(yield* client.callTool(tool, args)), expectText)
       }).pipe(Effect.provide(Platform)),
     patient
   )
@@ -274,7 +302,7 @@ describe("when the scope closes", () => {
             })
           )
           // The limit strikes at another moment each time: before the process runs, and while it starts.
-          for (const limit of ["5 millis", "60 millis", "200 millis"] as const)
+          for (const limit of ["5 millis", "200 millis"] as const)
             yield* Effect.scoped(McpClient.connect(target)).pipe(Effect.timeoutOption(limit))
           assert.isAtLeast(pids.length, 2)
           assert.deepStrictEqual(pids.filter(Watching.isAlive), [])
