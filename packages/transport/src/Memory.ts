@@ -159,7 +159,7 @@ export const fromSdk = (name: string, server: () => SdkServer): Transport["Servi
         new TransportError({
           endpoint: name,
           reason: new Closed({
-            because: `the server did not start (${cause instanceof Error ? cause.message : cause})`
+            because: `the server did not start (${cause instanceof Error ? cause.message : String(cause)})`
           })
         })
       const started = yield* Effect.try({ try: server, catch: failed })

@@ -186,6 +186,21 @@ export class ResponseLost extends Schema.TaggedError<ResponseLost>()("ResponseLo
 }
 
 /**
+ * A hook swallowed the response and supplied no other (U-44, `HttpHooks.takeOver`). The request may have run.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class ResponseTaken extends Schema.TaggedError<ResponseTaken>()("ResponseTaken", {
+  /** The status of the response that was swallowed. */
+  status: Schema.Finite
+}) {
+  override get message() {
+    return `a hook took over the response (HTTP ${this.status}) and supplied no other. Let it pass, or supply one`
+  }
+}
+
+/**
  * A message is larger than allowed, and was not read to its end.
  *
  * @category errors
@@ -216,6 +231,7 @@ export const Reason = Schema.Union([
   HttpRejected,
   MalformedReply,
   ResponseLost,
+  ResponseTaken,
   TooLarge
 ])
 

@@ -122,10 +122,11 @@ describe("Memory", () => {
       const transport = Memory.fromSdk("sdk", () => ({
         connect: (given) => {
           log.push("connect")
-          given.onclose = () => void log.push("onclose")
-          given.onmessage = (message) => {
-            if ("id" in message) void given.send({ jsonrpc: "2.0", id: message.id, result: {} })
-          }
+          Object.assign(given, {
+            onclose: () => log.push("onclose"),
+            onmessage: (message: JsonRpc.Message) =>
+              JsonRpc.isRequest(message) ? given.send({ jsonrpc: "2.0", id: message.id, result: {} }) : undefined
+          })
           return given.start()
         },
         close: () => {

@@ -72,7 +72,7 @@ describe("a framer of lines", () => {
     ({ cuts, texts }) => {
       const lines = texts.map((text) => JSON.stringify({ text, also: "读😀" }))
       const bytes = encoder.encode(lines.map((line, i) => line + (i % 2 === 0 ? "\n" : "\r\n")).join(""))
-      const at = cuts.map((cut) => Math.abs(cut) % (bytes.length + 1)).sort((a, b) => a - b)
+      const at = cuts.map((cut) => Math.abs(cut) % (bytes.length + 1)).toSorted((a, b) => a - b)
       const seen: Array<string> = []
       const read = Lines.make({ limit: 1_000_000, line: (line) => void seen.push(line), tooLong: () => {} })
       for (const [i, start] of [0, ...at].entries()) read(bytes.subarray(start, at[i] ?? bytes.length))
@@ -104,10 +104,7 @@ describe("a wire over a pipe", () => {
       const pipe = yield* held
       const [one, two] = [yield* pipe.ask(request(1)), yield* pipe.ask(request("b"))]
       pipe.say({ jsonrpc: "2.0", id: "b", result: { n: 2 } }, { jsonrpc: "2.0", id: 1, result: { n: 1 } })
-      assert.deepStrictEqual(
-        (yield* Fiber.join(one)).pipe(Exit.getSuccess),
-        Exit.succeed({ jsonrpc: "2.0", id: 1, result: { n: 1 } } as const).pipe(Exit.getSuccess)
-      )
+      assert.deepStrictEqual(yield* Fiber.join(one), Exit.succeed({ jsonrpc: "2.0", id: 1, result: { n: 1 } } as const))
       assert.isTrue(Exit.isSuccess(yield* Fiber.join(two)))
     })
   )
@@ -119,7 +116,7 @@ describe("a wire over a pipe", () => {
       pipe.say({ jsonrpc: "2.0", id: "", result: {} }, { jsonrpc: "2.0", id: "0x0", result: {} })
       assert.isUndefined(fiber.pollUnsafe())
       pipe.say({ jsonrpc: "2.0", id: "0", result: {} })
-      assert.deepStrictEqual(yield* Fiber.join(fiber), Exit.succeed({ jsonrpc: "2.0", id: 0, result: {} }))
+      assert.deepStrictEqual(yield* Fiber.join(fiber), Exit.succeed({ jsonrpc: "2.0", id: 0, result: {} } as const))
       assert.strictEqual(pipe.diagnostics.length, 2)
     })
   )
@@ -130,7 +127,7 @@ describe("a wire over a pipe", () => {
       const error = { code: -32700, message: "?" }
       const first = yield* pipe.ask(request(1))
       pipe.say({ jsonrpc: "2.0", id: null, error })
-      assert.deepStrictEqual(yield* Fiber.join(first), Exit.succeed({ jsonrpc: "2.0", id: 1, error }))
+      assert.deepStrictEqual(yield* Fiber.join(first), Exit.succeed({ jsonrpc: "2.0", id: 1, error } as const))
       const [second, third] = [yield* pipe.ask(request(2)), yield* pipe.ask(request(3))]
       pipe.say({ jsonrpc: "2.0", error })
       assert.deepStrictEqual([second.pollUnsafe(), third.pollUnsafe()], [undefined, undefined])

@@ -156,7 +156,7 @@ describe.each(clients)("StreamableHttp over %s", (_name, client) => {
 
   it.live("T-HTTP-1, T-HTTP-2: a lost session is named as such, and only for a request that carried one", () =>
     Effect.gen(function* () {
-      const { wire } = yield* opened(({ headers, json: { id, method } }, response) => {
+      const { wire } = yield* opened(({ json: { id, method } }, response) => {
         if (method === "initialize") return json(response, success(id), { "mcp-session-id": "a" })
         if (method === "plain") return response.writeHead(404).end()
         if (method === "worded") return response.writeHead(400).end("Bad Request: No valid session ID provided")
@@ -183,7 +183,7 @@ describe.each(clients)("StreamableHttp over %s", (_name, client) => {
         (response: Parameters<Handler>[1]) => response.writeHead(202, { "content-type": "text/plain" }).end("Accepted"),
         (response: Parameters<Handler>[1]) => json(response, null)
       ]
-      const { wire } = yield* opened((_seen, response) => void bodies.shift()?.(response))
+      const { wire } = yield* opened((_seen, response) => bodies.shift()?.(response))
       yield* Effect.repeat(wire.send(initialized, modern), { times: 3 })
       assert.strictEqual(bodies.length, 0)
     })
@@ -192,7 +192,7 @@ describe.each(clients)("StreamableHttp over %s", (_name, client) => {
   it.live("U-05: a refused notification fails with the status and what the body says", () =>
     Effect.gen(function* () {
       const { wire } = yield* opened((_seen, response) =>
-        response.writeHead(403).end(`no${"\u0007"}way ${"😀".repeat(300)}`)
+        response.writeHead(403).end(`no\u0007way ${"😀".repeat(300)}`)
       )
       const error = yield* Effect.flip(wire.send(initialized, modern))
       assert.strictEqual(error.message, `MCP: HTTP 403 no way ${"😀".repeat(193)}`)

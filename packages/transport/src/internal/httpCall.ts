@@ -8,12 +8,12 @@ import type { HttpClientError } from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Result from "effect/Result"
-import { HttpRejected, Unreachable } from "../TransportError.ts"
+import { HttpRejected, ResponseTaken, Unreachable } from "../TransportError.ts"
 import * as Address from "./address.ts"
 import * as Envelope from "./envelope.ts"
 import { excerpt } from "./excerpt.ts"
 import * as Body from "./httpBody.ts"
-import { innermost } from "./httpFailure.ts"
+import { innermost, Taken } from "./httpFailure.ts"
 
 /** How many redirects one call follows. */
 const maxHops = 5
@@ -31,9 +31,12 @@ const requestOf = ({ body, headers, method, url }: Call): HttpClientRequest.Http
 }
 
 /** A client that filters statuses has only put the response into its error. */
-const unfiltered = (error: HttpClientError): Effect.Effect<HttpClientResponse, Unreachable> => {
+const unfiltered = (error: HttpClientError): Effect.Effect<HttpClientResponse, Unreachable | ResponseTaken> => {
   const { reason } = error
   if (reason._tag === "StatusCodeError") return Effect.succeed(reason.response)
+  if ("cause" in reason && reason.cause instanceof Taken) {
+    return Effect.fail(new ResponseTaken({ status: reason.cause.status }))
+  }
   const because = innermost(error)
   return Effect.fail(
     new Unreachable("cause" in reason && reason.cause !== undefined ? { because, cause: reason.cause } : { because })
@@ -59,7 +62,7 @@ export const send = (
   client: HttpClient,
   call: Call,
   hops = 0
-): Effect.Effect<{ readonly response: HttpClientResponse; readonly url: string }, Unreachable> =>
+): Effect.Effect<{ readonly response: HttpClientResponse; readonly url: string }, Unreachable | ResponseTaken> =>
   Effect.flatMap(Effect.catch(client.execute(requestOf(call)), unfiltered), (response) => {
     if (response.status === 0) {
       return Effect.fail(new Unreachable({ because: "it redirects, and this browser does not tell where to" }))

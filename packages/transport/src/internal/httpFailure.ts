@@ -1,7 +1,11 @@
 /**
  * What went wrong below HTTP, in few words and without headers, bodies or secrets.
  */
+import * as Data from "effect/Data"
 import type { HttpClientError } from "effect/http/HttpClientError"
+
+/** Marks the failure of a request whose response a hook has swallowed. */
+export class Taken extends Data.TaggedError("Taken")<{ readonly status: number }> {}
 
 /** How deep causes are followed. */
 const maxDepth = 8

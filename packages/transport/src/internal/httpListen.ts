@@ -11,7 +11,14 @@ import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Result from "effect/Result"
 import type * as Schedule from "effect/Schedule"
 import type { Incoming } from "../Transport.ts"
-import { type HttpRejected, MalformedReply, ResponseLost, type TooLarge, type Unreachable } from "../TransportError.ts"
+import {
+  type HttpRejected,
+  MalformedReply,
+  ResponseLost,
+  type ResponseTaken,
+  type TooLarge,
+  type Unreachable
+} from "../TransportError.ts"
 import type * as Envelope from "./envelope.ts"
 import * as EventStream from "./eventStream.ts"
 import { excerpt } from "./excerpt.ts"
@@ -27,7 +34,9 @@ export interface Options {
   readonly reconnect: Schedule.Schedule<unknown>
   readonly report: (diagnostic: Diagnostic) => void
   /** GETs an event stream, from after an event on if one is named. */
-  readonly get: (lastEventId: string | undefined) => Effect.Effect<HttpClientResponse, HttpRejected | Unreachable>
+  readonly get: (
+    lastEventId: string | undefined
+  ) => Effect.Effect<HttpClientResponse, HttpRejected | ResponseTaken | Unreachable>
 }
 
 export const isEventStream = (response: HttpClientResponse): boolean =>

@@ -7,7 +7,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Pull from "effect/Pull"
 import * as Schedule from "effect/Schedule"
-import type { HttpRejected, Unreachable } from "../TransportError.ts"
+import type { HttpRejected, ResponseTaken, Unreachable } from "../TransportError.ts"
 
 /** `Defaults.ReconnectPause`, doubled each time up to the longest, with jitter; a bounded number of times in a row. */
 export const standard: Effect.Effect<Schedule.Schedule<unknown>> = Effect.gen(function* () {
@@ -49,12 +49,11 @@ export const pacer = (schedule: Schedule.Schedule<unknown>): Pacer => {
 }
 
 /** Whether a refused GET may be answered otherwise later. All else means: no stream here, for good (T-HTTP-3). */
-export const passes = (failure: HttpRejected | Unreachable): boolean =>
-  failure._tag === "Unreachable" ||
-  failure.status === 408 ||
-  failure.status === 425 ||
-  failure.status === 429 ||
-  (failure.status >= 500 && failure.status !== 501)
+export const passes = (failure: HttpRejected | ResponseTaken | Unreachable): boolean =>
+  failure._tag === "Unreachable" || (failure._tag === "HttpRejected" && mayPass(failure.status))
+
+const mayPass = (status: number): boolean =>
+  status === 408 || status === 425 || status === 429 || (status >= 500 && status !== 501)
 
 /** Where a stream was left: the id of its last event and the delay its server asked for (L-HTTP-23). */
 export interface Cursor {

@@ -18,6 +18,7 @@ import {
   type HttpRejected,
   MalformedReply,
   type Reason,
+  type ResponseTaken,
   TransportError,
   type Unreachable
 } from "../TransportError.ts"
@@ -145,7 +146,7 @@ export const open = Effect.fnUntraced(function* ({
     const opening = "method" in message && message.method === "initialize"
     const headers =
       habits.http.versionHeader === "always" || !opening ? { ...target.headers, [version]: spoken } : target.headers
-    return Effect.gen(function* (): Effect.fn.Return<void, HttpRejected | Unreachable> {
+    return Effect.gen(function* (): Effect.fn.Return<void, HttpRejected | ResponseTaken | Unreachable> {
       const sent = yield* Call.send(client, { method: "POST", url: messages, headers, body: JSON.stringify(message) })
       if (!Call.isSuccessful(sent.response)) return yield* yield* Call.rejection(sent.url, sent.response, false)
       // The answer belongs on the stream; a server that puts it here is understood all the same (L-SSE-5).
