@@ -52,7 +52,8 @@ export interface Handlers<R = never> {
 }
 
 /**
- * What the server is told: a capability for each handler that is there.
+ * What the server is told: a capability for each handler that is there. That roots may change (`McpClient.rootsChanged`)
+ * only legacy servers are told.
  *
  * @category accessors
  * @since 0.1.0
@@ -67,5 +68,5 @@ export const capabilities = <R>({ elicitation, roots, sampling, samplingTools }:
         }
       }),
   ...(sampling === undefined ? {} : { sampling: samplingTools === true ? { tools: {} } : {} }),
-  ...(roots === undefined ? {} : { roots: {} })
+  ...(roots === undefined ? {} : { roots: { listChanged: true } })
 })

@@ -35,13 +35,16 @@ import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import type * as SubscriptionRef from "effect/SubscriptionRef"
 import type { CallEvent } from "./CallEvent.ts"
+import type { Change, Filter } from "./Change.ts"
 import type { ConnectionState } from "./ConnectionState.ts"
 import type * as Continuation from "./Continuation.ts"
 import type { Handlers } from "./Handlers.ts"
 import { make } from "./internal/client.ts"
 import { type Target, transportOf } from "./internal/target.ts"
+import type { Items, LiveList } from "./LiveList.ts"
 import type { McpClientError } from "./McpClientError.ts"
 import type { Middleware } from "./Middleware.ts"
+import type { ServerLog } from "./ServerLog.ts"
 
 /**
  * How to connect.
@@ -77,6 +80,13 @@ export interface ConnectOptions<R = never> {
    * default. The modern era has no such request.
    */
   readonly heartbeat?: Duration.Input
+  /**
+   * When to ask again for changes after the server has stopped to report them, and after a session that did not last. As
+   * `reconnect` by default. It begins anew when a change was heard, or after `SteadyAfter` (30 seconds) without trouble.
+   */
+  readonly relisten?: Schedule.Schedule<unknown, NegotiationError | McpClientError>
+  /** Whether the server's log messages go to Effect's logger too (`ServerLog.toLogger`). They do not by default. */
+  readonly forwardLogs?: boolean
 }
 
 /**
@@ -115,6 +125,11 @@ export interface CallOptions extends RequestOptions {
    * what the server says of the tool (`readOnlyHint`, `idempotentHint`).
    */
   readonly repeatable?: boolean
+  /**
+   * The tool as a list once gave it, for a program that kept the list: its output schema, mirrored headers and hints then
+   * hold without listing again (T-TOOL-7). By default what the last listing of this connection said.
+   */
+  readonly definition?: Tool.Tool
 }
 
 /**
@@ -134,15 +149,19 @@ export class McpClient extends Context.Service<
     readonly agreement: Agreement
     /** How the connection is doing. Read it once, or follow its changes. */
     readonly state: SubscriptionRef.SubscriptionRef<ConnectionState>
-    /** Every notification of the server that belongs to no request, as it came. Late subscribers miss what was before. */
+    /**
+     * Every notification of the server but progress, as it came. Late subscribers miss what was before; slow ones lose
+     * the oldest past `Limits.NotificationBuffer` (1,024).
+     */
     readonly notifications: Stream.Stream<JsonRpc.Notification>
     /** Asks the server what it is, now (U-09). In the legacy era the reason is `NotAvailableInLegacy`. */
     readonly discover: (options?: RequestOptions) => Effect.Effect<DiscoverResult, McpClientError>
     /** Every tool, over all pages. A tool that cannot be read is left out and reported as a diagnostic. */
     readonly listTools: (options?: RequestOptions) => Effect.Effect<ReadonlyArray<Tool.Tool>, McpClientError>
     /**
-     * Calls a tool. A tool that fails gives a result with `isError`; the error channel is for everything else. When the
-     * wire breaks before the answer, the reason is `OutcomeUnknown` and nothing is sent again, unless the tool may be
+     * Calls a tool. A tool that fails gives a result with `isError`; the error channel is for everything else, also for
+     * structured content that breaks the schema the tool was listed with (`OutputInvalid`, `OutputSchema`). When the wire
+     * breaks before the answer, the reason is `OutcomeUnknown` and nothing is sent again, unless the tool may be
      * repeated. Questions of the server go to the handlers. Interrupting cancels.
      */
     readonly callTool: (
@@ -209,6 +228,30 @@ export class McpClient extends Context.Service<
       params: Method.Params<M>,
       options?: RequestOptions
     ) => Effect.Effect<Method.Result<M>, McpClientError>
+    /**
+     * What changes on the server, from the time the stream runs. All that is watched shares one subscription, which is
+     * made again after a gap; then a change is told for everything watched, since something may have been missed. A
+     * change that still waits for a slow reader is not told twice. What the server does not report comes as `Unwatched`.
+     *
+     * Fails when asking again has come to its end (`relisten`), or when the connection is lost; ends with the client.
+     */
+    readonly changes: (filter: Filter) => Stream.Stream<Change, McpClientError>
+    /**
+     * A list that follows the server as long as the scope lives. Fails when the first fetch fails; later failures stand
+     * in `trouble`. Several changes within `Limits.LiveDebounce` (100 ms) cost one fetch.
+     */
+    readonly live: <M extends ListMethod>(
+      method: M
+    ) => Effect.Effect<SubscriptionRef.SubscriptionRef<LiveList<Items[M]>>, McpClientError, Scope.Scope>
+    /** What the server logs, from the time the stream runs. Bounded like `notifications`. */
+    readonly logs: Stream.Stream<ServerLog>
+    /**
+     * How much the server shall log. A legacy server is told at once, and again in each new session; a modern one with
+     * every later request that has no `logLevel` of its own.
+     */
+    readonly setLogLevel: (level: Logging.Level) => Effect.Effect<void, McpClientError>
+    /** Says that the answer to `roots` is another one now. Does nothing in the modern era, or without that handler. */
+    readonly rootsChanged: Effect.Effect<void, McpClientError>
   }
 >()("@mcp-effect/client/McpClient") {}
 

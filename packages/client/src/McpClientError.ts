@@ -173,6 +173,40 @@ export class ListTooLong extends Schema.TaggedError<ListTooLong>()("ListTooLong"
 }
 
 /**
+ * The server ended a subscription to changes in good order, and did so again whenever it was asked anew.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class SubscriptionEnded extends Schema.TaggedError<SubscriptionEnded>()("SubscriptionEnded", {
+  method: Schema.String,
+  because: Schema.String
+}) {
+  override get message() {
+    return `the server ended ${this.method}: ${this.because}`
+  }
+}
+
+/**
+ * What the tool gave does not fit the output schema it declares, or is missing (M-TOOL-21). The tool has run. A result
+ * with `isError` never ends here.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class OutputInvalid extends Schema.TaggedError<OutputInvalid>()("OutputInvalid", {
+  tool: Schema.String,
+  /** A JSON pointer into `structuredContent`, empty for the whole. */
+  pointer: Schema.String,
+  because: Schema.String
+}) {
+  override get message() {
+    const where = this.pointer === "" ? "the structured content" : this.pointer
+    return `MCP tool "${this.tool}" broke its own output schema: at ${where}, ${this.because}; provide \`OutputSchema.layerNone\` to take such results all the same`
+  }
+}
+
+/**
  * Every way an operation can fail.
  *
  * @category errors
@@ -190,7 +224,9 @@ export const Reason = Schema.Union([
   NotAvailableInLegacy,
   NotAvailableInModern,
   CannotCarry,
-  ListTooLong
+  ListTooLong,
+  SubscriptionEnded,
+  OutputInvalid
 ])
 
 /**

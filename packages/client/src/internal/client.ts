@@ -15,17 +15,23 @@ import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { CallEvent } from "../CallEvent.ts"
+import type { Filter } from "../Change.ts"
 import { type Continuation, Outcome } from "../Continuation.ts"
 import * as Handlers from "../Handlers.ts"
+import type { Items } from "../LiveList.ts"
 import type { CallOptions, ConnectOptions, Listings, ListMethod, McpClient, RequestOptions } from "../McpClient.ts"
 import { InputRequired, McpClientError } from "../McpClientError.ts"
 import * as Connection from "./connection.ts"
 import * as Inbound from "./inbound.ts"
+import * as Lists from "./liveList.ts"
+import * as LogLevel from "./logLevel.ts"
+import * as Logs from "./logs.ts"
 import * as Pages from "./pages.ts"
 import * as Patience from "./patience.ts"
 import * as Questions from "./questions.ts"
 import * as Rounds from "./rounds.ts"
 import * as Toolbox from "./toolbox.ts"
+import * as Watching from "./watching.ts"
 
 /** How this library introduces itself. */
 const ourselves = { name: "mcp-effect", version: "0.1.0" }
@@ -39,11 +45,13 @@ export const make = Effect.fnUntraced(function* <R>(
   const respondent = Questions.make(handlers, yield* Effect.context<R>())
   const { respond } = respondent
   const inbound = yield* Inbound.make(server, respondent)
+  const logs = yield* Logs.make(server, inbound, options.forwardLogs === true)
   const capabilities: Capabilities.Client = {
     ...Handlers.capabilities(handlers),
     ...(options.extensions === undefined ? {} : { extensions: options.extensions })
   }
   let lastId = 0
+  const reconnect = options.reconnect ?? (yield* defaultReconnect)
   const connection = yield* Connection.open<R>({
     transport,
     mode: options.mode ?? "auto",
@@ -53,11 +61,19 @@ export const make = Effect.fnUntraced(function* <R>(
     nextId: () => ++lastId,
     middleware: options.middleware ?? [],
     heartbeat: options.heartbeat === undefined ? undefined : Duration.fromInputUnsafe(options.heartbeat),
-    reconnect: options.reconnect ?? (yield* defaultReconnect),
+    reconnect,
     ...(options.inspectDiscover === undefined ? {} : { inspectDiscover: options.inspectDiscover }),
     ...(options.inspectInitialize === undefined ? {} : { inspectInitialize: options.inspectInitialize })
   })
   const toolbox = yield* Toolbox.make(server, connection.session)
+  const logLevel = yield* LogLevel.make(connection)
+  const watching = yield* Watching.make({
+    server,
+    connection,
+    inbound,
+    reopenable: transport.reopenable,
+    relisten: options.relisten ?? reconnect
+  })
 
   const request = Effect.fnUntraced(function* <M extends Method.Method>(
     method: M,
@@ -68,20 +84,21 @@ export const make = Effect.fnUntraced(function* <R>(
       how.timeout === undefined ? yield* Defaults.RequestTimeout : Duration.fromInputUnsafe(how.timeout)
     )
     const total = how.resetOnProgress === true ? Duration.toMillis(yield* Defaults.RequestCap) : idle
+    const level = how.logLevel ?? logLevel.current()
     return yield* connection.request(method, params, {
       limit: { idle, total },
       repeatable: how.repeatable ?? method !== "tools/call",
       onProgress: how.onProgress,
       resetOnProgress: how.resetOnProgress,
-      onNotification: how.onNotification,
+      onNotification: logs.owned(method, params, how.onNotification),
       mirrored: how.mirrored,
       ...(how.refreshed === undefined ? {} : { refreshed: how.refreshed }),
-      ...(how.meta === undefined && how.logLevel === undefined
+      ...(how.meta === undefined && level === undefined
         ? {}
         : {
             extra: {
               ...(how.meta === undefined ? {} : { meta: how.meta }),
-              ...(how.logLevel === undefined ? {} : { logLevel: how.logLevel })
+              ...(level === undefined ? {} : { logLevel: level })
             }
           })
     })
@@ -106,6 +123,20 @@ export const make = Effect.fnUntraced(function* <R>(
 
   const listTools = (how?: RequestOptions) =>
     Effect.flatMap(listOf("tools/list", ({ tools }) => tools)(how), toolbox.take)
+  const listPrompts = listOf("prompts/list", ({ prompts }) => prompts)
+  const listResources = listOf("resources/list", ({ resources }) => resources)
+  const listResourceTemplates = listOf("resources/templates/list", ({ resourceTemplates }) => resourceTemplates)
+
+  const following = <A>(filter: Filter, list: () => Effect.Effect<ReadonlyArray<A>, McpClientError>) =>
+    Lists.make({ watching, state: connection.state, filter, fetch: Effect.suspend(list) })
+  const live: {
+    readonly [M in ListMethod]: () => ReturnType<typeof Lists.make<Items[M]>>
+  } = {
+    "tools/list": () => following({ tools: true }, listTools),
+    "prompts/list": () => following({ prompts: true }, listPrompts),
+    "resources/list": () => following({ resources: true }, listResources),
+    "resources/templates/list": () => following({ resources: true }, listResourceTemplates)
+  }
 
   /** One round of a call, with the headers its tool declares. */
   const callOnce = Effect.fnUntraced(function* (
@@ -114,20 +145,21 @@ export const make = Effect.fnUntraced(function* <R>(
     retry: Rounds.Retry,
     how: CallOptions & Partial<Connection.Asking>
   ) {
-    const mirrored = yield* toolbox.mirrored(name, args)
-    return yield* request(
+    const mirrored = yield* toolbox.mirrored(name, args, how.definition)
+    const answer = yield* request(
       "tools/call",
       { name, arguments: args, ...retry },
       {
         ...how,
         mirrored,
-        repeatable: how.repeatable ?? toolbox.isRepeatable(name),
+        repeatable: how.repeatable ?? toolbox.isRepeatable(name, how.definition),
         refreshed: Effect.andThen(
           listTools(),
           Effect.suspend(() => toolbox.mirrored(name, args))
         )
       }
     )
+    return Rounds.isInputRequired(answer) ? answer : yield* toolbox.checkOutput(name, answer, how.definition)
   })
 
   const call = (
@@ -171,12 +203,7 @@ export const make = Effect.fnUntraced(function* <R>(
       return connection.session().agreement
     },
     state: connection.state,
-    notifications: Stream.callback<JsonRpc.Notification>((queue) =>
-      Effect.acquireRelease(
-        Effect.sync(() => inbound.listen((notification) => void Queue.offerUnsafe(queue, notification))),
-        (stop) => Effect.sync(stop)
-      )
-    ),
+    notifications: Logs.heardBy(inbound.listen),
     discover: Effect.fn("McpClient.discover")(function* (how) {
       return yield* request("server/discover", {}, how)
     }),
@@ -229,7 +256,7 @@ export const make = Effect.fnUntraced(function* <R>(
       }
       return outcomeOf(tool, args, round + 1, yield* callOnce(tool, args, retry, how))
     }),
-    listPrompts: Effect.fn("McpClient.listPrompts")(listOf("prompts/list", ({ prompts }) => prompts)),
+    listPrompts: Effect.fn("McpClient.listPrompts")(listPrompts),
     getPrompt: Effect.fn("McpClient.getPrompt")(function* (name, args = {}, how) {
       return yield* Rounds.drive({
         server,
@@ -238,10 +265,8 @@ export const make = Effect.fnUntraced(function* <R>(
         ask: (retry) => request("prompts/get", { name, arguments: args, ...retry }, how)
       })
     }),
-    listResources: Effect.fn("McpClient.listResources")(listOf("resources/list", ({ resources }) => resources)),
-    listResourceTemplates: Effect.fn("McpClient.listResourceTemplates")(
-      listOf("resources/templates/list", ({ resourceTemplates }) => resourceTemplates)
-    ),
+    listResources: Effect.fn("McpClient.listResources")(listResources),
+    listResourceTemplates: Effect.fn("McpClient.listResourceTemplates")(listResourceTemplates),
     readResource: Effect.fn("McpClient.readResource")(function* (uri, how) {
       return yield* Rounds.drive({
         server,
@@ -262,7 +287,17 @@ export const make = Effect.fnUntraced(function* <R>(
     }),
     request: Effect.fn("McpClient.request")(function* (method, params, how) {
       return yield* request(method, params, how)
-    })
+    }),
+    changes: watching.changes,
+    live: (method) => live[method](),
+    logs: logs.stream,
+    setLogLevel: Effect.fn("McpClient.setLogLevel")(logLevel.set),
+    rootsChanged: Effect.gen(function* () {
+      const method = "notifications/roots/list_changed"
+      if (handlers.roots === undefined || Result.isFailure(connection.session().revision.tell(method, {}))) return
+      const limit = Duration.toMillis(yield* Defaults.RequestTimeout)
+      yield* connection.notify({ jsonrpc: "2.0", method }, { limit: { idle: limit, total: limit } })
+    }).pipe(Effect.withSpan("McpClient.rootsChanged"))
   }
 })
 

@@ -1,0 +1,69 @@
+/**
+ * The numbers of the client's streams, beside those of `@mcp-effect/protocol/Defaults`.
+ *
+ * Each is a `Context.Reference`: it never appears in an effect's requirements, and
+ * `Effect.provideService(LiveDebounce, Duration.seconds(1))` changes it for everything inside.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+
+const duration = (name: string, value: Duration.Input) =>
+  Context.Reference<Duration.Duration>(`@mcp-effect/client/Limits/${name}`, {
+    defaultValue: () => Duration.fromInputUnsafe(value)
+  })
+
+const count = (name: string, value: number) =>
+  Context.Reference<number>(`@mcp-effect/client/Limits/${name}`, { defaultValue: () => value })
+
+/**
+ * How many notifications or log messages wait for a slow reader; past it the oldest are dropped. 1,024.
+ *
+ * @category bounds
+ * @since 0.1.0
+ */
+export const NotificationBuffer = count("NotificationBuffer", 1_024)
+
+/**
+ * How many changes wait for a slow reader. The same change never waits twice, so this bounds only the parts of watched
+ * resources; past it the watched resource itself is named in their place. 1,024.
+ *
+ * @category bounds
+ * @since 0.1.0
+ */
+export const MaxPendingChanges = count("MaxPendingChanges", 1_024)
+
+/**
+ * How many resources are subscribed to at once when a legacy session begins. 8.
+ *
+ * @category bounds
+ * @since 0.1.0
+ */
+export const SubscribeConcurrency = count("SubscribeConcurrency", 8)
+
+/**
+ * How long a live list waits after a change for more of them before it fetches. 100 milliseconds.
+ *
+ * @category time
+ * @since 0.1.0
+ */
+export const LiveDebounce = duration("LiveDebounce", "100 millis")
+
+/**
+ * How long a live list waits for the server to confirm that it reports changes, before it fetches all the same. 5
+ * seconds.
+ *
+ * @category time
+ * @since 0.1.0
+ */
+export const WatchPatience = duration("WatchPatience", "5 seconds")
+
+/**
+ * How long a subscription must have lasted for its end to count as the first trouble and not as one more in a row: proxies
+ * cut quiet streams. 30 seconds.
+ *
+ * @category time
+ * @since 0.1.0
+ */
+export const SteadyAfter = duration("SteadyAfter", "30 seconds")

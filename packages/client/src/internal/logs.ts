@@ -1,0 +1,97 @@
+/**
+ * The log messages of a server, decoded, with the request they belong to where the wire tells.
+ */
+import { Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
+import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
+import * as Revision from "@mcp-effect/protocol/Revision"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as Limits from "../Limits.ts"
+import { type LoggedRequest, type ServerLog, toLogger } from "../ServerLog.ts"
+import type { Inbound, Listener } from "./inbound.ts"
+
+export interface Logs {
+  readonly stream: Stream.Stream<ServerLog>
+  /** Makes what hears the notifications of one request, so that its log messages are known as its own. */
+  readonly owned: (
+    method: string,
+    params: JsonRpc.JsonObject,
+    onNotification: Listener | undefined
+  ) => Listener | undefined
+}
+
+const method = "notifications/message"
+
+/** All revisions read alike, so messages can be read before one is agreed. */
+const { hear } = Revision.v2026_07_28
+
+const targetOf = (params: JsonRpc.JsonObject): string | undefined => {
+  const target = params["name"] ?? params["uri"]
+  return typeof target === "string" ? target : undefined
+}
+
+/** A stream of what a listener hears. A slow reader loses the oldest past `NotificationBuffer`. */
+export const heardBy = <A>(listen: (listener: (heard: A) => void) => () => void): Stream.Stream<A> =>
+  Stream.unwrap(
+    Effect.map(Limits.NotificationBuffer, (bufferSize) =>
+      Stream.callback<A>(
+        (queue) =>
+          Effect.acquireRelease(
+            Effect.sync(() => listen((heard) => void Queue.offerUnsafe(queue, heard))),
+            (stop) => Effect.sync(stop)
+          ),
+        { bufferSize, strategy: "sliding" }
+      )
+    )
+  )
+
+export const make = Effect.fnUntraced(function* (
+  server: string,
+  inbound: Inbound,
+  forward: boolean
+): Effect.fn.Return<Logs, never, Scope.Scope> {
+  const run = Effect.runForkWith(yield* Effect.context())
+  const report = yield* Diagnostics
+  const listeners = new Set<(log: ServerLog) => void>()
+  let owner: { readonly message: JsonRpc.Notification; readonly request: LoggedRequest } | undefined
+
+  const stop = inbound.listen((message) => {
+    if (message.method !== method || listeners.size === 0) return
+    const request = owner?.message === message ? owner.request : undefined
+    owner = undefined
+    const heard = hear(method, message.params)
+    if (Result.isFailure(heard) || heard.success.method !== method) {
+      const because = Result.isFailure(heard) ? heard.failure.message : "it is no log message"
+      return void run(report(Diagnostic.UnexpectedMessage({ server, method, because })))
+    }
+    const { data, level, logger } = heard.success.params
+    for (const listener of listeners) listener({ level, logger, data, request })
+  })
+  yield* Effect.addFinalizer(() => Effect.sync(stop))
+
+  const stream = heardBy<ServerLog>((listener) => {
+    listeners.add(listener)
+    return () => void listeners.delete(listener)
+  })
+  if (forward) {
+    yield* stream.pipe(
+      Stream.runForEach((log) => toLogger(log, server)),
+      Effect.forkScoped({ startImmediately: true })
+    )
+  }
+
+  return {
+    stream,
+    owned: (asked, params, onNotification) => {
+      if (listeners.size === 0) return onNotification
+      const request: LoggedRequest = { method: asked, target: targetOf(params) }
+      return (message) => {
+        if (message.method === method) owner = { message, request }
+        onNotification?.(message)
+      }
+    }
+  }
+})

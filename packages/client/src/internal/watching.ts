@@ -1,0 +1,294 @@
+/**
+ * Who watches what, and the one fiber that sees to it that the server reports it: over the session in force, and again
+ * over the next. It runs while somebody watches. How a session is told is the business of its `Hold`.
+ */
+import type { NegotiationError } from "@mcp-effect/negotiation/NegotiationError"
+import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
+import type { TransportError } from "@mcp-effect/transport/TransportError"
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Latch from "effect/Latch"
+import * as Result from "effect/Result"
+import type * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as SubscriptionRef from "effect/SubscriptionRef"
+import { Change, type Filter } from "../Change.ts"
+import * as Limits from "../Limits.ts"
+import { Disconnected, McpClientError, WireFailed } from "../McpClientError.ts"
+import type { Connection } from "./connection.ts"
+import * as Hold from "./hold.ts"
+import type { Inbound } from "./inbound.ts"
+import * as Mailbox from "./mailbox.ts"
+import * as Pacer from "./pacer.ts"
+import * as Topic from "./topic.ts"
+
+/** One who watches. */
+export interface Watch {
+  readonly mailbox: Mailbox.Mailbox
+  /** Waits until it is known what the server reports; what changes from then on is not missed. */
+  readonly ready: Effect.Effect<void>
+  /** Says that everything watched may have changed. */
+  readonly missed: () => void
+}
+
+export interface Watching {
+  /** Watches as long as the scope lives. */
+  readonly watch: (filter: Filter) => Effect.Effect<Watch, never, Scope.Scope>
+  readonly changes: (filter: Filter) => Stream.Stream<Change, McpClientError>
+}
+
+export interface Options {
+  readonly server: string
+  readonly connection: Connection
+  readonly inbound: Inbound
+  /** Whether a wire can be opened after this one is gone. */
+  readonly reopenable: boolean
+  /** When to ask again for what was lost. */
+  readonly relisten: Schedule.Schedule<unknown, NegotiationError | McpClientError>
+}
+
+/** What follows a look: another one at once, or none before something happens. */
+type Next = "look" | "rest"
+
+interface Watcher extends Watch {
+  readonly topics: Topic.Topics
+  /** What it was told is not reported. */
+  readonly told: Set<Topic.Topic>
+  readonly settled: Deferred.Deferred<void>
+}
+
+export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<Watching, never, Scope.Scope> {
+  const { connection, inbound, reopenable, server } = options
+  const scope = yield* Effect.scope
+  const context = yield* Effect.context()
+  const steadyAfter = Duration.toMillis(yield* Limits.SteadyAfter)
+  const watchers = new Set<Watcher>()
+  const wake = Latch.makeUnsafe(false)
+  const unsettled = () => void wake.openUnsafe()
+  const pacer = Pacer.make(options.relisten)
+  let keeping = false
+  let hold: Hold.Hold | undefined
+  let gone: TransportError | undefined
+  let settledAt: number | undefined
+  let heard = false
+
+  const deliver = (topic: Topic.Topic) => {
+    heard = true
+    for (const { mailbox, topics } of watchers) if (topics.has(topic)) mailbox.put(topic, Topic.changeOf(topic))
+  }
+
+  const deliverUpdate = (uri: string, most: number) => {
+    heard = true
+    const topic = Topic.at(uri)
+    for (const { mailbox, topics } of watchers) {
+      if (topics.has(topic)) mailbox.put(topic, Change.ResourceUpdated({ uri }))
+      else {
+        const above = Topic.urisOf(topics).find((watched) => Topic.isBelow(uri, watched))
+        if (above === undefined) continue
+        const named = mailbox.size() < most ? uri : above
+        mailbox.put(Topic.at(named), Change.ResourceUpdated({ uri: named }))
+      }
+    }
+  }
+
+  const most = yield* Limits.MaxPendingChanges
+  const report = ({ method, params }: JsonRpc.Notification) => {
+    switch (method) {
+      case "notifications/tools/list_changed":
+        return deliver("tools")
+      case "notifications/prompts/list_changed":
+        return deliver("prompts")
+      case "notifications/resources/list_changed":
+        return deliver("resources")
+      case "notifications/resources/updated": {
+        const read = connection.session().revision.hear(method, params)
+        if (Result.isSuccess(read) && read.success.method === method) deliverUpdate(read.success.params.uri, most)
+      }
+    }
+  }
+
+  /** Tells a watcher once what is not reported, and again when that has changed in between. */
+  const tell = ({ mailbox, told, topics }: Watcher, refused: ReadonlyMap<Topic.Topic, string>) => {
+    const news = new Map<string, Set<Topic.Topic>>()
+    for (const topic of topics) {
+      const because = refused.get(topic)
+      if (because === undefined) told.delete(topic)
+      else if (!told.has(topic)) {
+        told.add(topic)
+        news.set(because, (news.get(because) ?? new Set()).add(topic))
+      }
+    }
+    for (const [because, unwatched] of news) {
+      mailbox.put([...unwatched].join(" "), Change.Unwatched({ filter: Topic.toFilter(unwatched), because }))
+    }
+  }
+
+  const endAll = (how: Parameters<Mailbox.Mailbox["end"]>[0]) => {
+    for (const { mailbox, settled } of watchers) {
+      mailbox.end(how)
+      Deferred.doneUnsafe(settled, Exit.void)
+    }
+    watchers.clear()
+  }
+  const failAll = (error: NegotiationError | McpClientError) =>
+    endAll(
+      Effect.fail(
+        error._tag === "McpClientError"
+          ? error
+          : new McpClientError({ server, reason: new Disconnected({ method: "changes", cause: error }) })
+      )
+    )
+
+  /** Waits as the schedule says, which begins anew after a steady time; false when it has come to its end. */
+  const pause = Effect.fnUntraced(function* (error: McpClientError) {
+    const steady = settledAt !== undefined && (yield* Clock.currentTimeMillis) - settledAt >= steadyAfter
+    if (steady || heard) pacer.reset()
+    settledAt = undefined
+    heard = false
+    return yield* pacer.wait(error)
+  })
+
+  const lostWire = (cause: TransportError) =>
+    new McpClientError({ server, reason: new WireFailed({ method: "changes", cause }) })
+
+  /** The hold on the session in force. */
+  const holdNow = Effect.fnUntraced(function* () {
+    if (hold !== undefined) return hold
+    const session = connection.session()
+    const made = Hold.make({ connection, server, scope, report, unsettled }, session)
+    hold = made
+    yield* session.wire.ended.pipe(
+      Effect.catch((error: TransportError) =>
+        Effect.sync(() => {
+          if (hold !== made) return
+          gone = error
+          unsettled()
+        })
+      ),
+      Effect.forkIn(scope, { startImmediately: true })
+    )
+    return made
+  })
+
+  /** Lets go of a session that was replaced. One that did not last counts as trouble, so that crashes do not chase. */
+  const letGo = Effect.fnUntraced(function* (old: Hold.Hold) {
+    yield* old.close
+    const cause = gone
+    hold = undefined
+    gone = undefined
+    if (cause !== undefined && !(yield* pause(lostWire(cause)))) failAll(lostWire(cause))
+  })
+
+  const settle = Effect.fnUntraced(function* (now: Hold.Hold, missed: Set<Watcher>): Effect.fn.Return<Next> {
+    const present = [...watchers]
+    const settled = yield* Effect.result(now.settle(new Set(present.flatMap(({ topics }) => [...topics]))))
+    if (Result.isFailure(settled)) {
+      for (const watcher of present) missed.add(watcher)
+      if (isFinal(settled.failure) || !(yield* pause(settled.failure))) failAll(settled.failure)
+      return "look"
+    }
+    settledAt ??= yield* Clock.currentTimeMillis
+    for (const watcher of present) {
+      tell(watcher, now.refused)
+      if (missed.has(watcher) && Deferred.isDoneUnsafe(watcher.settled)) watcher.missed()
+      Deferred.doneUnsafe(watcher.settled, Exit.void)
+    }
+    missed.clear()
+    return "rest"
+  })
+
+  /** One look at how things are, and what it takes. */
+  const look = Effect.fnUntraced(function* (missed: Set<Watcher>): Effect.fn.Return<Next> {
+    const state = SubscriptionRef.getUnsafe(connection.state)
+    switch (state._tag) {
+      case "Reconnecting":
+        return "rest"
+      case "Closed":
+        endAll(Mailbox.noMore)
+        return "look"
+      case "Lost":
+        failAll(state.error)
+        return "look"
+      case "Connected": {
+        if (hold !== undefined && hold.wire !== connection.session().wire) {
+          for (const watcher of watchers) missed.add(watcher)
+          yield* letGo(hold)
+          return "look"
+        }
+        const now = yield* holdNow()
+        if (gone === undefined) return yield* settle(now, missed)
+        if (reopenable) return "rest"
+        failAll(lostWire(gone))
+        return "look"
+      }
+    }
+  })
+
+  const keep = Effect.gen(function* () {
+    const missed = new Set<Watcher>()
+    yield* SubscriptionRef.changes(connection.state).pipe(
+      Stream.runForEach(() => Effect.sync(unsettled)),
+      Effect.forkChild
+    )
+    while (true) {
+      wake.closeUnsafe()
+      if (watchers.size === 0) {
+        if (hold !== undefined && gone === undefined) yield* Effect.ignore(hold.settle(new Set()))
+        if (watchers.size === 0) break
+      }
+      if ((yield* look(missed)) === "rest") yield* wake.await
+    }
+    keeping = false
+  }).pipe(Effect.provideContext(context))
+
+  yield* Effect.addFinalizer(() => Effect.sync(() => endAll(Mailbox.noMore)))
+  const stop = inbound.listen((notification) => {
+    if (watchers.size > 0) hold?.hear(notification)
+  })
+  yield* Effect.addFinalizer(() => Effect.sync(stop))
+
+  const watch: Watching["watch"] = (filter) =>
+    Effect.acquireRelease(
+      Effect.suspend(() => {
+        const topics = Topic.ofFilter(filter)
+        const settled = Deferred.makeUnsafe<void>()
+        const mailbox = Mailbox.make()
+        const watcher: Watcher = {
+          topics,
+          mailbox,
+          settled,
+          told: new Set(),
+          ready: Deferred.await(settled),
+          missed: () => {
+            for (const topic of topics) mailbox.put(topic, Topic.changeOf(topic))
+          }
+        }
+        watchers.add(watcher)
+        unsettled()
+        if (keeping) return Effect.succeed(watcher)
+        keeping = true
+        return Effect.as(Effect.forkIn(keep, scope, { startImmediately: true }), watcher)
+      }),
+      (watcher) =>
+        Effect.sync(() => {
+          if (watchers.delete(watcher)) unsettled()
+        })
+    )
+
+  return {
+    watch,
+    changes: (filter) =>
+      Stream.unwrap(Effect.map(watch(filter), ({ mailbox }) => Stream.fromPull(Effect.succeed(mailbox.take))))
+  }
+})
+
+/** Whether trying again is of no use before the program itself has changed something. */
+const isFinal = ({ reason }: McpClientError): boolean =>
+  reason._tag === "CannotCarry" ||
+  (reason._tag === "WireFailed" &&
+    reason.cause.reason._tag === "HttpRejected" &&
+    [401, 403, 407].includes(reason.cause.reason.status))
