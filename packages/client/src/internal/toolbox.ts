@@ -1,6 +1,7 @@
 /**
- * What is known of the tools of a server from their last listing: which arguments are mirrored into headers, and whether
- * a call may be repeated. Over HTTP in the modern era a tool whose header declarations break a rule is left out (U-26).
+ * What is known of the tools of a server, from their last listing or from a definition the caller has: which arguments are
+ * mirrored into headers, whether a call may be repeated, and what their output must look like. Over HTTP in the modern era
+ * a tool whose header declarations break a rule is left out (U-26).
  */
 import { Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
 import type { JsonObject } from "@mcp-effect/protocol/JsonRpc"
@@ -8,17 +9,24 @@ import * as ParameterHeader from "@mcp-effect/protocol/ParameterHeader"
 import type * as Tool from "@mcp-effect/protocol/Tool"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { McpClientError, ToolNotCallable } from "../McpClientError.ts"
+import { McpClientError, OutputInvalid, ToolNotCallable } from "../McpClientError.ts"
+import { type Check, Validator } from "../OutputSchema.ts"
 import type { Asking, Session } from "./session.ts"
 
 export interface Toolbox {
   /** Takes a listing and gives back the tools that may be called. */
   readonly take: (tools: ReadonlyArray<Tool.Tool>) => Effect.Effect<ReadonlyArray<Tool.Tool>>
-  /** The headers of a call; none for a tool that was never listed (M-XH-19). */
-  readonly mirrored: (name: string, args: JsonObject) => Effect.Effect<Asking["mirrored"], McpClientError>
+  /** The headers of a call; none for a tool that is not known (M-XH-19). */
+  readonly mirrored: (name: string, args: JsonObject, mine?: Tool.Tool) => Effect.Effect<Asking["mirrored"], McpClientError>
   /** Whether the server says that calling twice does no harm. */
-  readonly isRepeatable: (name: string) => boolean
+  readonly isRepeatable: (name: string, mine?: Tool.Tool) => boolean
   readonly find: (name: string) => Tool.Tool | undefined
+  /** Checks what a tool gave against the output schema of its definition; a result with `isError` passes (T-TOOL-4). */
+  readonly checkOutput: (
+    name: string,
+    result: Tool.CallResult,
+    mine?: Tool.Tool
+  ) => Effect.Effect<Tool.CallResult, McpClientError>
 }
 
 interface Known {
@@ -37,10 +45,64 @@ export const make = Effect.fnUntraced(function* (server: string, session: () => 
     return transport === "http" && revision.habits.http.routingHeaders
   }
 
+  const find = (name: string, mine: Tool.Tool | undefined): Tool.Tool | undefined => mine ?? known.get(name)?.tool
+
+  const headersOf = (name: string, mine: Tool.Tool | undefined) =>
+    mine === undefined ? known.get(name)?.headers : ParameterHeader.declared(mine.inputSchema)
+
+  const checks = new WeakMap<Validator, WeakMap<JsonObject, Check | undefined>>()
+  const reported = new WeakSet<JsonObject>()
+
+  const unchecked = (name: string, schema: JsonObject, because: string) => {
+    if (reported.has(schema)) return Effect.void
+    reported.add(schema)
+    return report(
+      Diagnostic.ItemRejected({
+        server,
+        method: "tools/list",
+        pointer: "/outputSchema",
+        name: undefined,
+        because: `what MCP tool "${name}" gives is not checked: ${because}`
+      })
+    )
+  }
+
+  /** The check of a schema, made once per validator; `undefined` when there can be none. */
+  const checkOf = Effect.fnUntraced(function* (name: string, schema: JsonObject) {
+    const validator = yield* Validator
+    const made = checks.get(validator) ?? new WeakMap<JsonObject, Check | undefined>()
+    checks.set(validator, made)
+    if (made.has(schema)) return made.get(schema)
+    const compiled = yield* Effect.result(validator.compile(schema))
+    made.set(schema, Result.getOrUndefined(compiled))
+    if (Result.isFailure(compiled)) yield* unchecked(name, schema, compiled.failure.because)
+    return Result.getOrUndefined(compiled)
+  })
+
+  const checked = Effect.fnUntraced(function* (
+    name: string,
+    result: Tool.CallResult,
+    schema: JsonObject
+  ): Effect.fn.Return<Tool.CallResult, McpClientError> {
+    const check = yield* checkOf(name, schema)
+    if (check === undefined) return result
+    const invalid = (pointer: string, because: string) =>
+      new McpClientError({ server, reason: new OutputInvalid({ tool: name, pointer, because }) })
+    if (!Object.hasOwn(result, "structuredContent")) return yield* invalid("", "there is none, though it declares one")
+    const finding = check(result.structuredContent)
+    if (finding._tag === "Misfit") return yield* invalid(finding.pointer, finding.because)
+    if (finding._tag === "Unchecked") yield* unchecked(name, schema, finding.because)
+    return result
+  })
+
   return {
-    find: (name) => known.get(name)?.tool,
-    isRepeatable: (name) => {
-      const hints = known.get(name)?.tool.annotations
+    find: (name) => find(name, undefined),
+    checkOutput: (name, result, mine) => {
+      const schema = find(name, mine)?.outputSchema
+      return schema === undefined || result.isError === true ? Effect.succeed(result) : checked(name, result, schema)
+    },
+    isRepeatable: (name, mine) => {
+      const hints = find(name, mine)?.annotations
       return hints?.readOnlyHint === true || hints?.idempotentHint === true
     },
     take: Effect.fnUntraced(function* (tools) {
@@ -64,11 +126,11 @@ export const make = Effect.fnUntraced(function* (server: string, session: () => 
       }
       return usable
     }),
-    mirrored: (name, args) => {
-      const found = known.get(name)
-      if (found === undefined || !mirrors()) return Effect.succeed(undefined)
+    mirrored: (name, args, mine) => {
+      const declared = mirrors() ? headersOf(name, mine) : undefined
+      if (declared === undefined) return Effect.succeed(undefined)
       const written = Result.flatMap(
-        found.headers,
+        declared,
         (headers): Result.Result<Asking["mirrored"], ParameterHeader.CannotMirror> =>
           headers.length === 0 ? Result.succeed(undefined) : ParameterHeader.write(headers, args)
       )
