@@ -1,3 +1,5 @@
+export * as Arbitraries from "./Arbitraries.ts"
 export * as Script from "./Script.ts"
+export * as ScriptArbitraries from "./ScriptArbitraries.ts"
 export * as ScriptedServer from "./ScriptedServer.ts"
 export * as Transcript from "./Transcript.ts"

@@ -163,7 +163,7 @@ export const make = (script: Script, note: Note): Serve => {
   const isModern = (call: Manners.Call) => script.modern.length > 0 && Manners.modernVersion(call) !== undefined
 
   const opened = (call: Manners.Call | undefined): Readonly<Record<string, string>> => {
-    if (!session || call?.method !== "initialize" || script.legacy.length === 0) return {}
+    if (!session || call?.method !== "initialize") return {}
     const id = `session-${++sessions}`
     live.add(id)
     return { [sessionHeader]: id }

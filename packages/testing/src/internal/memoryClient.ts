@@ -92,17 +92,23 @@ export const make = (serve: Serve): HttpClient.HttpClient =>
       const reset = new HttpClientError({
         reason: new TransportError({ request, description: "the connection was reset" })
       })
+      let over = false
       const sink: Sink = {
         head: (status, headers) => void Deferred.doneUnsafe(head, Exit.succeed({ status, headers })),
         chunk: (text) => void Queue.offerUnsafe(body, encoder.encode(text)),
-        end: () => void Queue.endUnsafe(body),
+        end: () => {
+          over = true
+          Queue.endUnsafe(body)
+        },
         destroy: () => {
+          over = true
           Deferred.doneUnsafe(head, Exit.fail(reset))
           Queue.failCauseUnsafe(body, Cause.fail("broken"))
         }
       }
       const serving = yield* Effect.forkDetach(serve(incomingOf(request, url), sink), { startImmediately: true })
-      const leave = Effect.asVoid(Fiber.interrupt(serving))
+      // After the end of its response a server may still be at work, for another stream.
+      const leave = Effect.suspend(() => (over ? Effect.void : Effect.asVoid(Fiber.interrupt(serving))))
       const answered = yield* Effect.onInterrupt(Deferred.await(head), () => leave)
       return responseOf(request, url, answered, body, leave)
     })
