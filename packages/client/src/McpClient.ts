@@ -44,6 +44,7 @@ import { type Target, transportOf } from "./internal/target.ts"
 import type { Items, LiveList } from "./LiveList.ts"
 import type { McpClientError } from "./McpClientError.ts"
 import type { Middleware } from "./Middleware.ts"
+import type * as ResultCache from "./ResultCache.ts"
 import type { ServerLog } from "./ServerLog.ts"
 
 /**
@@ -109,8 +110,13 @@ export interface RequestOptions {
   readonly onNotification?: (notification: JsonRpc.Notification) => void
   /** Asks for log messages of this request, at this level and above; modern era only. */
   readonly logLevel?: Logging.Level
-  /** Further keys of `_meta`. Keys of the protocol in it are ignored. */
+  /** Further keys of `_meta`. Keys of the protocol in it are ignored. With them nothing is taken from the cache. */
   readonly meta?: JsonRpc.JsonObject
+  /**
+   * What the request does with the cache, for what a modern server lets a client keep: `use` (the default) takes a result
+   * that is still fresh, `refresh` asks and keeps, `bypass` asks and keeps nothing. See `ResultCache`.
+   */
+  readonly cache?: ResultCache.Use
 }
 
 /**
@@ -154,7 +160,10 @@ export class McpClient extends Context.Service<
      * the oldest past `Limits.NotificationBuffer` (1,024).
      */
     readonly notifications: Stream.Stream<JsonRpc.Notification>
-    /** Asks the server what it is, now (U-09). In the legacy era the reason is `NotAvailableInLegacy`. */
+    /**
+     * Asks the server what it is, now (U-09): past the cache, unless the options say `use`. In the legacy era the reason is
+     * `NotAvailableInLegacy`.
+     */
     readonly discover: (options?: RequestOptions) => Effect.Effect<DiscoverResult, McpClientError>
     /** Every tool, over all pages. A tool that cannot be read is left out and reported as a diagnostic. */
     readonly listTools: (options?: RequestOptions) => Effect.Effect<ReadonlyArray<Tool.Tool>, McpClientError>

@@ -127,9 +127,7 @@ export interface Validator {
  * @category constructors
  * @since 0.1.0
  */
-export const compile = Effect.fnUntraced(function* (
-  schema: JsonObject
-): Effect.fn.Return<Check, SchemaUnusable> {
+export const compile = Effect.fnUntraced(function* (schema: JsonObject): Effect.fn.Return<Check, SchemaUnusable> {
   const bounds = {
     values: yield* MaxSchemaSize,
     depth: yield* MaxSchemaDepth,

@@ -2,6 +2,7 @@
 import type { NegotiationError } from "@mcp-effect/negotiation/NegotiationError"
 import * as Defaults from "@mcp-effect/protocol/Defaults"
 import type * as Capabilities from "@mcp-effect/protocol/Capabilities"
+import * as ErrorCode from "@mcp-effect/protocol/ErrorCode"
 import type { InputRequired as Asked } from "@mcp-effect/protocol/InputRequired"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import type * as Method from "@mcp-effect/protocol/Method"
@@ -20,7 +21,8 @@ import { type Continuation, Outcome } from "../Continuation.ts"
 import * as Handlers from "../Handlers.ts"
 import type { Items } from "../LiveList.ts"
 import type { CallOptions, ConnectOptions, Listings, ListMethod, McpClient, RequestOptions } from "../McpClient.ts"
-import { InputRequired, McpClientError } from "../McpClientError.ts"
+import { InputRequired, McpClientError, type Reason } from "../McpClientError.ts"
+import * as Caching from "./caching.ts"
 import * as Connection from "./connection.ts"
 import * as Inbound from "./inbound.ts"
 import * as Lists from "./liveList.ts"
@@ -66,6 +68,8 @@ export const make = Effect.fnUntraced(function* <R>(
     ...(options.inspectInitialize === undefined ? {} : { inspectInitialize: options.inspectInitialize })
   })
   const toolbox = yield* Toolbox.make(server, connection.session)
+  const caching = yield* Caching.make({ transport, revision: () => connection.session().revision, capabilities })
+  inbound.listen(caching.hear)
   const logLevel = yield* LogLevel.make(connection)
   const watching = yield* Watching.make({
     server,
@@ -75,10 +79,12 @@ export const make = Effect.fnUntraced(function* <R>(
     relisten: options.relisten ?? reconnect
   })
 
-  const request = Effect.fnUntraced(function* <M extends Method.Method>(
+  type How = RequestOptions & Partial<Connection.Asking> & Pick<Caching.How, "onKept">
+
+  const send = Effect.fnUntraced(function* <M extends Method.Method>(
     method: M,
     params: Method.Params<M>,
-    how: RequestOptions & Partial<Connection.Asking> = {}
+    how: How
   ): Effect.fn.Return<Method.Result<M>, McpClientError> {
     const idle = Duration.toMillis(
       how.timeout === undefined ? yield* Defaults.RequestTimeout : Duration.fromInputUnsafe(how.timeout)
@@ -104,9 +110,12 @@ export const make = Effect.fnUntraced(function* <R>(
     })
   })
 
+  const request = <M extends Method.Method>(method: M, params: Method.Params<M>, how: How = {}) =>
+    caching.through(method, params, how, send(method, params, how))
+
   type PageOf<M extends ListMethod> = (
     cursor: string | undefined,
-    how: RequestOptions | undefined
+    how: How | undefined
   ) => Effect.Effect<Listings[M], McpClientError>
   const at = (cursor: string | undefined) => (cursor === undefined ? {} : { cursor })
   const pageOf: { readonly [M in ListMethod]: PageOf<M> } = {
@@ -118,8 +127,24 @@ export const make = Effect.fnUntraced(function* <R>(
 
   const listOf =
     <M extends ListMethod, Item>(method: M, items: (page: Listings[M]) => ReadonlyArray<Item>) =>
-    (how?: RequestOptions) =>
-      Pages.walk<Listings[M], Item>({ server, method, items, page: (cursor) => pageOf[method](cursor, how) })
+    (how?: RequestOptions) => {
+      let kept = false
+      const onKept = () => {
+        kept = true
+      }
+      const walk = Pages.walk<Listings[M], Item>({
+        server,
+        method,
+        items,
+        page: (cursor) => pageOf[method](cursor, { ...how, onKept })
+      })
+      // A kept page may lead to a cursor that holds no more; by now it is forgotten (M-CACHE-16).
+      return Effect.catchIf(
+        walk,
+        ({ reason }) => kept && isInvalidParams(reason),
+        () => walk
+      )
+    }
 
   const listTools = (how?: RequestOptions) =>
     Effect.flatMap(listOf("tools/list", ({ tools }) => tools)(how), toolbox.take)
@@ -127,8 +152,11 @@ export const make = Effect.fnUntraced(function* <R>(
   const listResources = listOf("resources/list", ({ resources }) => resources)
   const listResourceTemplates = listOf("resources/templates/list", ({ resourceTemplates }) => resourceTemplates)
 
-  const following = <A>(filter: Filter, list: () => Effect.Effect<ReadonlyArray<A>, McpClientError>) =>
-    Lists.make({ watching, state: connection.state, filter, fetch: Effect.suspend(list) })
+  const following = <A>(
+    filter: Filter,
+    list: (how: RequestOptions) => Effect.Effect<ReadonlyArray<A>, McpClientError>
+  ) =>
+    Lists.make({ watching, state: connection.state, filter, fetch: Effect.suspend(() => list({ cache: "refresh" })) })
   const live: {
     readonly [M in ListMethod]: () => ReturnType<typeof Lists.make<Items[M]>>
   } = {
@@ -154,7 +182,7 @@ export const make = Effect.fnUntraced(function* <R>(
         mirrored,
         repeatable: how.repeatable ?? toolbox.isRepeatable(name, how.definition),
         refreshed: Effect.andThen(
-          listTools(),
+          listTools({ cache: "refresh" }),
           Effect.suspend(() => toolbox.mirrored(name, args))
         )
       }
@@ -205,7 +233,7 @@ export const make = Effect.fnUntraced(function* <R>(
     state: connection.state,
     notifications: Logs.heardBy(inbound.listen),
     discover: Effect.fn("McpClient.discover")(function* (how) {
-      return yield* request("server/discover", {}, how)
+      return yield* request("server/discover", {}, { cache: "refresh", ...how })
     }),
     listTools: Effect.fn("McpClient.listTools")(listTools),
     callTool: Effect.fn("McpClient.callTool")(function* (name, args = {}, how = {}) {
@@ -300,6 +328,8 @@ export const make = Effect.fnUntraced(function* <R>(
     }).pipe(Effect.withSpan("McpClient.rootsChanged"))
   }
 })
+
+const isInvalidParams = (reason: Reason) => reason._tag === "ServerError" && reason.code === ErrorCode.InvalidParams
 
 const nextOf = ({ nextCursor }: { readonly nextCursor?: string | undefined }) => nextCursor
 

@@ -17,7 +17,11 @@ export interface Toolbox {
   /** Takes a listing and gives back the tools that may be called. */
   readonly take: (tools: ReadonlyArray<Tool.Tool>) => Effect.Effect<ReadonlyArray<Tool.Tool>>
   /** The headers of a call; none for a tool that is not known (M-XH-19). */
-  readonly mirrored: (name: string, args: JsonObject, mine?: Tool.Tool) => Effect.Effect<Asking["mirrored"], McpClientError>
+  readonly mirrored: (
+    name: string,
+    args: JsonObject,
+    mine?: Tool.Tool
+  ) => Effect.Effect<Asking["mirrored"], McpClientError>
   /** Whether the server says that calling twice does no harm. */
   readonly isRepeatable: (name: string, mine?: Tool.Tool) => boolean
   readonly find: (name: string) => Tool.Tool | undefined
