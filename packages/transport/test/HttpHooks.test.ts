@@ -1,5 +1,5 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -12,6 +12,9 @@ import * as StreamableHttp from "../src/StreamableHttp.ts"
 import type { Incoming } from "../src/Transport.ts"
 import { event, events, type Handler, json, serve, success } from "./fixtures/httpServer.ts"
 import { modern } from "./fixtures/revisions.ts"
+
+// Real processes and sockets on a busy machine need more than the default.
+vi.setConfig({ testTimeout: 30_000 })
 
 const request = (id: number, method: string): JsonRpc.Request => ({ jsonrpc: "2.0", id, method })
 const now = { revision: modern }

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import * as Defaults from "@mcp-effect/protocol/Defaults"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Duration from "effect/Duration"
@@ -10,6 +10,9 @@ import * as StreamableHttp from "../src/StreamableHttp.ts"
 import type { Incoming } from "../src/Transport.ts"
 import { event, events, type Handler, json, type Seen, serve, success } from "./fixtures/httpServer.ts"
 import { legacy } from "./fixtures/revisions.ts"
+
+// Real processes and sockets on a busy machine need more than the default.
+vi.setConfig({ testTimeout: 30_000 })
 
 const request = (id: JsonRpc.RequestId, method: string): JsonRpc.Request => ({ jsonrpc: "2.0", id, method })
 const old = { revision: legacy }

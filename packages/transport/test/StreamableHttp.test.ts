@@ -1,5 +1,5 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import * as Defaults from "@mcp-effect/protocol/Defaults"
 import { type Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
@@ -17,6 +17,9 @@ import { type Incoming, Transport } from "../src/Transport.ts"
 import type { Reason, TransportError } from "../src/TransportError.ts"
 import { event, events, type Handler, json, serve, success } from "./fixtures/httpServer.ts"
 import { legacy, modern } from "./fixtures/revisions.ts"
+
+// Real processes and sockets on a busy machine need more than the default.
+vi.setConfig({ testTimeout: 30_000 })
 
 const request = (id: JsonRpc.RequestId, method: string, params: JsonRpc.JsonObject = {}): JsonRpc.Request => ({
   jsonrpc: "2.0",
@@ -150,7 +153,7 @@ describe.each(clients)("StreamableHttp over %s", (_name, client) => {
         )
       )
       assert.strictEqual(seen.at(-1)?.method, "DELETE")
-      assert.isBelow(Duration.toMillis(took), 1_500)
+      assert.isBelow(Duration.toMillis(took), 1_900)
     }).pipe(Effect.provideService(Defaults.SessionDeleteTimeout, Duration.millis(100)))
   )
 
@@ -424,7 +427,8 @@ describe.each(clients)("StreamableHttp over %s", (_name, client) => {
       })
       for (let id = 0; id < 6; id++) {
         yield* wire.exchange(request(id, id % 2 === 0 ? "json" : "events"), now)
-        yield* Effect.sleep(30)
+        yield* until(Effect.sync(() => seen.at(-1)?.closed === true))
+        yield* Effect.sleep(20)
       }
       assert.deepStrictEqual(new Set(seen.map(({ connection }) => connection)), new Set([0]))
     })
@@ -527,6 +531,7 @@ describe.each(clients)("StreamableHttp over %s", (_name, client) => {
   ] as const)("T-HTTP-3, T-HTTP-4: GET answered with %s means no stream here: asked once", ([, stream]) =>
     Effect.gen(function* () {
       const { gets } = yield* withStream((_seen, response) => stream(response))
+      yield* until(Effect.sync(() => gets().length > 0))
       yield* Effect.sleep(60)
       assert.strictEqual(gets().length, 1)
     })
@@ -538,7 +543,8 @@ describe.each(clients)("StreamableHttp over %s", (_name, client) => {
         events(response)
         response.end()
       })
-      yield* Effect.sleep(150)
+      yield* until(Effect.sync(() => gets().length === 4))
+      yield* Effect.sleep(60)
       assert.strictEqual(gets().length, 4)
     })
   )
@@ -614,7 +620,7 @@ describe.each(clients)("StreamableHttp over %s", (_name, client) => {
       }, "id: a\nretry: 300\ndata: \n\n")
       const [took] = yield* Effect.timed(wire.exchange(request(1, "x"), old))
       assert.isAtLeast(Duration.toMillis(took), 290)
-      assert.isBelow(Duration.toMillis(took), 600)
+      assert.isBelow(Duration.toMillis(took), 2_000)
     })
   )
 
