@@ -41,12 +41,16 @@ export interface Options {
 const forever = { idle: Number.POSITIVE_INFINITY, total: Number.POSITIVE_INFINITY }
 
 /** The id a notification says it belongs to; the client learns the id of its request from it. */
-const idOf = ({ params }: JsonRpc.Notification): unknown => {
-  const meta = params !== undefined && Object.hasOwn(params, "_meta") ? params["_meta"] : undefined
-  return typeof meta === "object" && meta !== null && Object.hasOwn(meta, Meta.subscriptionId)
-    ? Reflect.get(meta, Meta.subscriptionId)
+const idOf = ({ params }: JsonRpc.Notification): string | undefined => {
+  const meta = params?.["_meta"]
+  return typeof meta === "object" && meta !== null && Meta.subscriptionId in meta
+    ? asText(meta[Meta.subscriptionId])
     : undefined
 }
+
+/** Ids as text: a number that comes back as text is the same id (T-30). */
+const asText = (id: unknown): string | undefined =>
+  typeof id === "string" || typeof id === "number" ? String(id) : undefined
 
 /**
  * Opens a subscription and waits until it is acknowledged, no longer than a request may take (M-SUB-23). From then on
@@ -56,7 +60,7 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   const { asked, connection, ended, report, scope, server } = options
   const limit = yield* Defaults.RequestTimeout
   const acknowledged = Deferred.makeUnsafe<Topic.Topics, McpClientError>()
-  let id: unknown
+  let id: string | undefined
   let over: McpClientError | undefined
 
   const finish = (error: McpClientError) => {
@@ -106,7 +110,7 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     granted,
     over: () => over,
     cancelled: (requestId) => {
-      if (id === undefined || String(requestId) !== String(id)) return
+      if (id === undefined || asText(requestId) !== id) return
       finish(endedBy("it cancelled it"))
       listening.interruptUnsafe()
     },

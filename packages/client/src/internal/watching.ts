@@ -174,13 +174,14 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     return made
   })
 
-  /** Lets go of a session that was replaced. One that did not last counts as trouble, so that crashes do not chase. */
+  /** Lets go of a session that was replaced: trouble, unless there was a pause for it already. */
   const letGo = Effect.fnUntraced(function* (old: Hold.Hold) {
     yield* old.close
     const cause = gone
     hold = undefined
     gone = undefined
-    if (cause !== undefined && !(yield* pause(lostWire(cause)))) failAll(lostWire(cause))
+    if (cause === undefined || settledAt === undefined) return
+    if (!(yield* pause(lostWire(cause)))) failAll(lostWire(cause))
   })
 
   const settle = Effect.fnUntraced(function* (now: Hold.Hold, missed: Set<Watcher>): Effect.fn.Return<Next> {
