@@ -7,17 +7,30 @@
 import type * as Tool from "@mcp-effect/protocol/Tool"
 
 /**
- * One line of text from outside, safe to print: white space becomes single spaces, control characters `\ufffd`.
+ * What must not reach a terminal: controls, marks that turn the direction of text around, line and paragraph
+ * separators, and characters that nobody sees (tags, a byte order mark, word joiners).
+ */
+const unprintable = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\u200b\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu
+
+/**
+ * One line of text from outside, safe to print: white space becomes single spaces, what could harm becomes `\ufffd`.
  *
  * @category formatting
  * @since 0.1.0
  */
-export const oneLine = (text: string): string =>
+export const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").replaceAll(unprintable, "\ufffd").trim()
+
+/**
+ * The same for text of several lines that this program has put together: line breaks and indentation stay.
+ *
+ * @category formatting
+ * @since 0.1.0
+ */
+export const lines = (text: string): string =>
   text
-    .replaceAll(/\s+/g, " ")
-    // oxlint-disable-next-line no-control-regex -- control characters are what this line is about
-    .replaceAll(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "\ufffd")
-    .trim()
+    .split("\n")
+    .map((line) => line.replaceAll(unprintable, "\ufffd"))
+    .join("\n")
 
 /**
  * Cut to a width, with an ellipsis when something is missing.
