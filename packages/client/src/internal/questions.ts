@@ -11,7 +11,10 @@ import type * as Roots from "@mcp-effect/protocol/Roots"
 import type * as Sampling from "@mcp-effect/protocol/Sampling"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type { Handlers, HandlerRefused } from "../Handlers.ts"
+import * as Result from "effect/Result"
+import * as FormAnswer from "../FormAnswer.ts"
+import { type Handlers, HandlerRefused } from "../Handlers.ts"
+import * as OpenUrl from "../OpenUrl.ts"
 
 /** Why a question got no answer, as JSON-RPC says it. */
 export interface Refusal {
@@ -52,13 +55,15 @@ export const make = <R>(handlers: Handlers<R>, context: Context.Context<R>): Res
         const { params } = question
         const { form, url } = handlers.elicitation ?? {}
         if (Elicitation.isUrl(params)) {
-          return url === undefined
-            ? refuse(ErrorCode.InvalidParams, "elicitation in mode url")
-            : by("elicitation/create", url(params))
+          if (url === undefined) return refuse(ErrorCode.InvalidParams, "elicitation in mode url")
+          const address = OpenUrl.check(params.url)
+          return Result.isFailure(address)
+            ? Effect.fail({ code: ErrorCode.InvalidParams, message: address.failure.message })
+            : by("elicitation/create", Effect.map(url(params), onlyAction))
         }
         return form === undefined
           ? refuse(ErrorCode.InvalidParams, "elicitation in mode form")
-          : by("elicitation/create", form(params))
+          : by("elicitation/create", Effect.flatMap(form(params), fitting(params)))
       }
       case "sampling/createMessage": {
         const { params } = question
@@ -77,6 +82,20 @@ export const make = <R>(handlers: Handlers<R>, context: Context.Context<R>): Res
     }
   }
 })
+
+/** Content stands only beside `accept`, and only for a form (M-ELI-12, T-49). */
+const onlyAction = ({ content: _, ...rest }: Elicitation.Result): Elicitation.Result => rest
+
+/** An answer that does not fit the form is never sent (M-ELI-9). */
+const fitting =
+  (question: Elicitation.FormParams) =>
+  (answer: Elicitation.Result): Effect.Effect<Elicitation.Result, HandlerRefused> => {
+    if (answer.action !== "accept") return Effect.succeed(onlyAction(answer))
+    const checked = FormAnswer.check(question, answer.content ?? {})
+    return Result.isFailure(checked)
+      ? Effect.fail(new HandlerRefused({ because: checked.failure.message }))
+      : Effect.succeed({ ...answer, content: checked.success })
+  }
 
 const refuse = (code: number, what: string): Effect.Effect<never, Refusal> =>
   Effect.fail({ code, message: `this client did not declare ${what}` })
