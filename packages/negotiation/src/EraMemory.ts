@@ -247,4 +247,4 @@ export const keyOfStdio = (command: {
   /** The names of the entries, not their values. */
   readonly env?: ReadonlyArray<string> | undefined
 }): string =>
-  `stdio ${command.command} ${digest(JSON.stringify([command.args, command.cwd ?? "", [...(command.env ?? [])].sort()]))}`
+  `stdio ${command.command} ${digest(JSON.stringify([command.args, command.cwd ?? "", (command.env ?? []).toSorted()]))}`

@@ -29,7 +29,7 @@ import {
   terms,
   unreachable,
   unsupported
-} from "./scripted.ts"
+} from "./heard.ts"
 
 interface Server {
   discover: Signal

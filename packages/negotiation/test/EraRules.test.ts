@@ -21,7 +21,7 @@ import {
   terms,
   unreachable,
   unsupported
-} from "./scripted.ts"
+} from "./heard.ts"
 
 const first = State.State.Discovering({ version: newer, attempt: "first", purpose: "auto" })
 const second = State.State.Discovering({ version: newer, attempt: "corrected", purpose: "auto" })

@@ -6,24 +6,21 @@ import { read } from "../src/Reading.ts"
 import { httpStatus, Signal } from "../src/Signal.ts"
 import * as State from "../src/State.ts"
 import {
-  agreed,
   answered,
   discovered,
   exited,
   failed,
   http,
   initialized,
-  type Line,
   malformed,
   newer,
   newestLegacy,
   pipe,
-  play,
-  refusal,
   terms,
   unreachable,
   unsupported
-} from "./scripted.ts"
+} from "./heard.ts"
+import { agreed, type Line, play, refusal } from "./scripted.ts"
 
 const nope: Line = ["discover", newer, failed(-32601)]
 const notFound: Line = ["discover", newer, httpStatus(404, { body: "not found" })]

@@ -21,24 +21,21 @@ import { httpStatus, Signal } from "../src/Signal.ts"
 import * as Terms from "../src/Terms.ts"
 import * as Verdict from "../src/Verdict.ts"
 import {
-  agreed,
   answered,
   discovered,
   exited,
   failed,
   http,
   initialized,
-  type Line,
   malformed,
   newer,
   newestLegacy,
   pipe,
-  play,
-  refusal,
   terms,
   unreachable,
   unsupported
-} from "./scripted.ts"
+} from "./heard.ts"
+import { agreed, type Line, play, refusal } from "./scripted.ts"
 
 class Refused extends Data.TaggedError("Refused")<{ readonly message: string }> {}
 const speaks: Line = ["discover", newer, answered(discovered(["2026-07-28", newer], { instructions: "be kind" }))]
@@ -76,7 +73,7 @@ describe("modes", () => {
     Effect.gen(function* () {
       const lines: ReadonlyArray<Line> = [
         ["discover", newer, unsupported("2026-07-28")],
-        ["discover", "2026-07-28", speaks[2]!]
+        ["discover", "2026-07-28", speaks[2]]
       ]
       assert.strictEqual(agreed(yield* play(lines, { mode: "modern" })).era, "modern")
       for (const [signal, cause, text] of [
@@ -259,11 +256,11 @@ describe("saved verdicts", () => {
       const first = agreed(
         yield* play([
           ["discover", newer, unsupported("2025-06-18")],
-          ["initialize", "2025-06-18", shakes[2]!]
+          ["initialize", "2025-06-18", shakes[2]]
         ])
       )
       const mode = Mode.autoFrom(JSON.parse(JSON.stringify(Verdict.fromAgreement(first, 0))))
-      const remembered: Line = ["initialize", "2025-06-18", shakes[2]!]
+      const remembered: Line = ["initialize", "2025-06-18", shakes[2]]
       yield* TestClock.adjust("23 hours")
       assert.deepInclude(agreed(yield* play([remembered], { mode })), {
         rule: "P8",
@@ -388,7 +385,7 @@ describe("time", () => {
         endpoint: "x",
         deadline: "2 seconds",
         inspectDiscover: () => Effect.never
-      }).pipe(hanging({ discover: () => Effect.succeed(speaks[2]!) }), Effect.flip, Effect.forkChild)
+      }).pipe(hanging({ discover: () => Effect.succeed(speaks[2]) }), Effect.flip, Effect.forkChild)
       yield* TestClock.adjust("2 seconds")
       assert.strictEqual((yield* Fiber.join(fiber)).reason._tag, "ProbeTimeout")
     })
@@ -414,7 +411,7 @@ describe("time", () => {
       const discover = () =>
         Effect.map(Clock.currentTimeMillis, (now) => {
           at.push(now)
-          return at.length === 1 ? httpStatus(503) : at.length === 2 ? busy : speaks[2]!
+          return at.length === 1 ? httpStatus(503) : at.length === 2 ? busy : speaks[2]
         })
       const fiber = yield* Negotiator.negotiate({ terms: http, endpoint: "x" }).pipe(
         Negotiator.retrying(Schedule.spaced("1 second").pipe(Schedule.upTo({ times: 5 }))),
@@ -479,7 +476,7 @@ describe("evidence", () => {
 
   it.effect("U-13 holds how long each answer took", () =>
     Effect.gen(function* () {
-      const discover = () => Effect.delay(Effect.succeed(speaks[2]!), "1234 millis")
+      const discover = () => Effect.delay(Effect.succeed(speaks[2]), "1234 millis")
       const fiber = yield* Negotiator.negotiate({ terms: pipe, endpoint: "x" }).pipe(
         hanging({ discover }),
         Effect.forkChild

@@ -1,0 +1,125 @@
+/**
+ * Prints the rule tables and the state diagram of the page `docs/negotiation.md`, from the code that runs.
+ *
+ * `node packages/negotiation/test/page.ts` prints them; with `--write` they replace what stands between the markers
+ * of the page.
+ */
+import { readFileSync, writeFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import * as EraRules from "../src/EraRules.ts"
+import * as HandshakeRules from "../src/HandshakeRules.ts"
+import type * as Negotiation from "../src/Negotiation.ts"
+import { type OutsideRule, print, type Rule, type Ruling } from "../src/Rule.ts"
+import type * as State from "../src/State.ts"
+import { all } from "./walk.ts"
+
+export const page = fileURLToPath(new URL("../../../docs/negotiation.md", import.meta.url))
+
+const cell = (text: string) => text.replaceAll("|", "\\|")
+const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
+  [head, head.map(() => "---"), ...rows].map((row) => `| ${row.map(cell).join(" | ")} |`).join("\n")
+
+const decided = (ruling: Ruling) =>
+  typeof ruling === "object" ? (ruling.heard === false ? "–" : `FAIL(\`${ruling.fail}\`)`) : print(ruling)
+
+const ruled = <Reading>(rules: ReadonlyArray<Rule<Reading, Ruling>>): string =>
+  table(
+    ["#", "Heard", "Pipe", "HTTP", "Evidence", "Because", "From"],
+    rules.map(({ id, heard, on, evidence, because, source }) => [
+      id,
+      heard,
+      decided(on.pipe),
+      decided(on.http),
+      evidence ?? "–",
+      because,
+      source
+    ])
+  )
+
+const kept = (rules: ReadonlyArray<OutsideRule>): string =>
+  table(
+    ["#", "Heard", "Kept by", "Because", "From"],
+    rules.map(({ id, heard, keeps, because, source }) => [id, heard, keeps, because, source])
+  )
+
+const named = (state: State.State): string => {
+  switch (state._tag) {
+    case "Opening":
+      return state.how === "again" ? "OpeningAgain" : "OpeningHttpSse"
+    default:
+      return state._tag
+  }
+}
+
+const order = ["P", "H"]
+const inOrder = (a: string, b: string) =>
+  order.indexOf(a.slice(0, 1)) - order.indexOf(b.slice(0, 1)) || Number(a.slice(1)) - Number(b.slice(1))
+
+const labelOf = (from: State.State, move: Negotiation.Move): string => {
+  if (move.state._tag !== "Refused") return move.rule
+  if (from._tag === "Recovering") return "anything else"
+  const reason = move.state.reason._tag
+  return reason === "ModernUnavailable" || reason === "PinnedVersionUnavailable" ? "" : move.rule
+}
+
+// Every arrow that any walk through the machine has taken, with the rules that led along it.
+const diagram = (): string => {
+  const starts = new Map<string, Set<string>>()
+  const arrows = new Map<string, Set<string>>()
+  const add = (to: Map<string, Set<string>>, arrow: string, label: string) =>
+    to.set(arrow, (to.get(arrow) ?? new Set()).add(label))
+  for (const { mode, walk } of all) {
+    const [first] = walk.states
+    if (first === undefined) continue
+    add(starts, `[*] --> ${named(first)}`, first._tag === "Refused" ? "not a mode, or no verdict" : mode)
+    for (const [index, move] of walk.moves.entries()) {
+      const from = walk.states[index]!
+      add(arrows, `${named(from)} --> ${named(move.state)}`, labelOf(from, move))
+    }
+  }
+  const lines = [
+    ...[...starts].map(([arrow, labels]) => `${arrow}: ${[...labels].join(", ")}`),
+    ...[...arrows].map(
+      ([arrow, labels]) =>
+        `${arrow}: ${[...labels]
+          .filter((label) => label !== "")
+          .toSorted(inOrder)
+          .join(" ")}`
+    )
+  ]
+  return [
+    "```mermaid",
+    "stateDiagram-v2",
+    ...lines.map((line) => `  ${line}`),
+    "  Settled --> [*]",
+    "  Refused --> [*]",
+    "```"
+  ].join("\n")
+}
+
+/** The generated parts of the page, by the name in their marker. */
+export const parts: Readonly<Record<string, () => string>> = {
+  diagram,
+  probe: () => ruled(EraRules.rules),
+  handshake: () => ruled(HandshakeRules.rules),
+  openings: () => ruled(HandshakeRules.openings),
+  outside: () => kept([...EraRules.outside, ...HandshakeRules.outside])
+}
+
+const marked = (name: string) => new RegExp(`(<!-- printed: ${name} -->)([\\s\\S]*?)(<!-- end -->)`, "u")
+
+/** What the page holds between the markers of a part. */
+export const held = (text: string, name: string): string | undefined => marked(name).exec(text)?.[2]
+
+/** The page with every part printed anew. */
+export const printed = (text: string): string =>
+  Object.entries(parts).reduce(
+    (done, [name, part]) =>
+      done.replace(marked(name), (_, open: string, __: string, end: string) => `${open}\n\n${part()}\n\n${end}`),
+    text
+  )
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  if (process.argv.includes("--write")) writeFileSync(page, printed(readFileSync(page, "utf8")))
+  else for (const [name, part] of Object.entries(parts)) process.stdout.write(`## ${name}\n\n${part()}\n\n`)
+}
