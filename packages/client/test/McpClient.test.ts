@@ -268,6 +268,24 @@ describe("a slow server on a pipe", () => {
     })
   )
 
+  it.effect.each(["auto", "legacy"] as const)(
+    "section 4: in %s, patience begins when the wire is open, and it is opened once",
+    (mode) =>
+      Effect.gen(function* () {
+        const peer = Peer.make(Peer.both())
+        const slow: Transport["Service"] = {
+          ...peer.transport,
+          open: (hear) => Effect.delay(peer.transport.open(hear), "45 seconds")
+        }
+        const connecting = yield* Effect.forkChild(McpClient.connect(slow, { mode }))
+        yield* settled
+        yield* TestClock.adjust("45 seconds")
+        const { agreement } = yield* Fiber.join(connecting)
+        assert.strictEqual(agreement.era, mode === "auto" ? "modern" : "legacy")
+        assert.deepStrictEqual([peer.opened(), peer.closed()], [1, 0])
+      })
+  )
+
   it.effect("section 4: a late answer beside a handshake that works stays legacy, and is reported", () =>
     Effect.gen(function* () {
       const { diagnostics, peer, result } = yield* late((heard, me) => me.answer(heard, Peer.initialized()))

@@ -57,6 +57,12 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     return wire
   })
 
+  /** The same, as negotiation hears it. */
+  const opened = (how?: Open) => Effect.match(open(how), { onSuccess: () => undefined, onFailure: Heard.failure })
+
+  /** Opens the first wire. Patience begins when it is open: a slow start is no silence. */
+  const ready = Effect.suspend(() => (wire === undefined ? opened() : Effect.succeed(undefined)))
+
   const ask = (method: keyof typeof patience, version: string) =>
     Effect.gen(function* () {
       const asked = wire ?? (yield* open())
@@ -78,6 +84,8 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     }),
     port: {
       discover: Effect.fnUntraced(function* (version) {
+        const unopened = yield* ready
+        if (unopened !== undefined) return unopened
         const answered = yield* Deferred.make<Signal>()
         yield* ask("server/discover", version).pipe(
           Effect.tap((signal) => Effect.sync(() => (probe = signal))),
@@ -87,14 +95,12 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
         return yield* Effect.timeoutOrElse(Deferred.await(answered), patient(patience["server/discover"]))
       }),
       initialize: Effect.fnUntraced(function* (version): Effect.fn.Return<Answer> {
+        const unopened = yield* ready
+        if (unopened !== undefined) return { signal: unopened }
         const signal = yield* Effect.timeoutOrElse(ask("initialize", version), patient(patience.initialize))
         return { signal, late: probe?._tag === "Answered" ? probe.result : undefined }
       }),
-      open: (how) =>
-        Effect.match(open(how === "httpSse" ? transport.openHttpSse : transport.open), {
-          onSuccess: () => undefined,
-          onFailure: Heard.failure
-        })
+      open: (how) => opened(how === "httpSse" ? transport.openHttpSse : transport.open)
     }
   }
 })
