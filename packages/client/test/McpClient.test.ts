@@ -197,6 +197,18 @@ describe("opening a connection", () => {
     })
   )
 
+  it.effect("U-62: opening for a pinned version is bounded too, though nothing is asked", () =>
+    Effect.gen(function* () {
+      const stuck: Transport["Service"] = { ...Peer.make(() => {}).transport, open: () => Effect.never }
+      const connecting = yield* Effect.forkChild(Effect.flip(McpClient.connect(stuck, { mode: "2026-07-28" })))
+      yield* settled
+      yield* TestClock.adjust("60 seconds")
+      const error = yield* Fiber.join(connecting)
+      assert.strictEqual(error.reason._tag, "RequestTimedOut")
+      assert.include(error.message, "connect within 60000 ms")
+    })
+  )
+
   it.effect("U-62: connecting as a whole is bounded by ConnectTimeout, and its end is no verdict", () =>
     Effect.gen(function* () {
       const silent = Peer.make(() => {})

@@ -140,20 +140,19 @@ const establish = Effect.fnUntraced(function* <R>(
     key === undefined ? Negotiator.negotiate(question) : Remembering.negotiate({ ...question, key })
   ).pipe(Effect.provideService(Negotiator.Port, opening.port))
 
-  const { revision, wire } = yield* opening
-    .settle(agreement.version)
-    .pipe(Effect.mapError((cause) => fail(new WireFailed({ method: "connect", cause }))))
-
-  if (agreement.initialize !== undefined) {
-    const method = "notifications/initialized"
-    const limit = yield* Defaults.HandshakeTimeout
-    yield* wire.send({ jsonrpc: "2.0", method }, revision).pipe(
+  const within = <A>(method: string, effect: Effect.Effect<A, TransportError>, limit: Duration.Duration) =>
+    effect.pipe(
       Effect.mapError((cause) => fail(new WireFailed({ method, cause }))),
       Effect.timeoutOrElse({
         duration: limit,
         orElse: () => Effect.fail(fail(new RequestTimedOut({ method, limit: Duration.toMillis(limit) })))
       })
     )
+  const settled = opening.settle(agreement.version)
+  const { revision, wire } = yield* within("connect", settled, yield* Defaults.ConnectTimeout)
+  if (agreement.initialize !== undefined) {
+    const method = "notifications/initialized"
+    yield* within(method, wire.send({ jsonrpc: "2.0", method }, revision), yield* Defaults.HandshakeTimeout)
   }
 
   let over = false
