@@ -39,12 +39,13 @@ export const MaxSchemaSize = count("MaxSchemaSize", 20_000)
 export const MaxSchemaDepth = count("MaxSchemaDepth", 128)
 
 /**
- * How many times one check may look at a schema, references followed. 1,000,000.
+ * How many times one check may look at a schema, references followed; a large list costs one for each
+ * item and each of its members. 200,000.
  *
  * @category bounds
  * @since 0.1.0
  */
-export const MaxCheckSteps = count("MaxCheckSteps", 1_000_000)
+export const MaxCheckSteps = count("MaxCheckSteps", 200_000)
 
 /**
  * The longest text, and the longest list, of a value that is checked with patterns and for unique items; these two are

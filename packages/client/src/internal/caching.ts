@@ -37,14 +37,18 @@ export interface Caching {
 let connections = 0
 
 /** Results this program has read, so that what comes back as it was need not be read again. */
-const read = new WeakSet<object>()
+const read = new WeakMap<object, Method.Method>()
+
+const isResultOf = <M extends Method.Method>(method: M, result: object): result is Method.Result<M> =>
+  read.get(result) === method
 
 const canonical = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null"
   return `{${Object.entries(value)
     .filter(([, item]) => item !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
+
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`)
     .join()}}`
 }
@@ -114,7 +118,7 @@ export const make = Effect.fnUntraced(function* (options: {
     const now = yield* Clock.currentTimeMillis
     // Also when the clock was set back: then nothing is known of its age.
     if (now >= entry.freshUntil || now < entry.storedAt) return undefined
-    if (read.has(entry.result)) return entry.result as Method.Result<M>
+    if (isResultOf(method, entry.result)) return entry.result
     const again = revision().decode(method, entry.result)
     return Result.isSuccess(again) ? again.success.value : undefined
   })
@@ -147,7 +151,7 @@ export const make = Effect.fnUntraced(function* (options: {
     const ttl = Math.min(result.ttlMs, Duration.toMillis(yield* MaxAge))
     if (ttl <= 0) return result
     const now = yield* Clock.currentTimeMillis
-    read.add(result)
+    read.set(result, method)
     yield* store.set(keyOf(method, params, result.cacheScope === "public" ? undefined : partition), {
       result,
       storedAt: now,

@@ -1,9 +1,8 @@
 /** Checks values with the validator, within bounds, and picks the one finding of it that says most. */
+import type * as Library from "@cfworker/json-schema"
 import type { OutputUnit, ValidationResult } from "@cfworker/json-schema"
 import * as Result from "effect/Result"
 import * as Prepared from "./preparedSchema.ts"
-
-type Library = typeof import("@cfworker/json-schema")
 
 export interface Bounds {
   readonly values: number
@@ -22,7 +21,7 @@ export interface Misfit {
 type Check = (value: unknown) => Result.Result<Misfit | undefined, string>
 
 export const checkWith = (
-  library: Library,
+  library: typeof Library,
   schema: { readonly [key: string]: unknown },
   bounds: Bounds
 ): Result.Result<Check, string> => {
@@ -42,10 +41,13 @@ interface Compiled {
   readonly check: Check
 }
 
-const saying = (error: unknown) => (error instanceof Error ? error.message.split("\n")[0]!.slice(0, 200) : "it failed")
+const saying = (error: unknown): string => {
+  if (error instanceof RangeError) return "it refers to itself without end, or the value nests too deep"
+  return error instanceof Error ? (error.message.split("\n")[0] ?? "").slice(0, 200) : "it failed"
+}
 
 const compiled = (
-  { dereference, validate }: Library,
+  { dereference, validate }: typeof Library,
   schema: { readonly [key: string]: unknown },
   { depth, steps, values }: Bounds,
   costly: boolean
