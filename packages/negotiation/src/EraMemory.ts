@@ -204,7 +204,7 @@ export const layerKeyValueStore: Layer.Layer<never, never, KeyValueStore> = Laye
  * @since 0.1.0
  */
 export const layerNone: Layer.Layer<never> = Layer.succeed(EraMemory, {
-  recall: () => Effect.succeed(undefined),
+  recall: () => Effect.undefined,
   remember: () => Effect.void,
   forget: () => Effect.void,
   inTurn: (_key, negotiation) => negotiation(false)

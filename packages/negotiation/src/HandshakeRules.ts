@@ -135,7 +135,6 @@ export const rules: ReadonlyArray<Rule<HandshakeReading, HandshakeRuling>> = [
     matches: (reading) =>
       status(400, 404, 405)(reading) &&
       reading.sse &&
-      reading.channel !== "httpSse" &&
       (reading.error === undefined || !isModernCode(reading.error.code)),
     on: { pipe: notHeard, http: "httpSse" },
     evidence: undefined,

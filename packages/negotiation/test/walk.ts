@@ -154,3 +154,16 @@ export const all = grounds.flatMap((on) =>
 export const everything = (visit: (walk: Walk, on: Terms.Terms, mode: string) => void): void => {
   for (const { walk, on, mode } of all) visit(walk, on, mode)
 }
+
+/** Every move any walk makes, once: walks share their beginnings. */
+export const everyMove = (
+  visit: (move: Negotiation.Move, from: State.State, letter: Heard, on: Terms.Terms) => void
+): void => {
+  const seen = new Set<Negotiation.Move>()
+  for (const { walk, on } of all)
+    for (const [index, move] of walk.moves.entries()) {
+      if (seen.has(move)) continue
+      seen.add(move)
+      visit(move, walk.states[index]!, walk.heard[index]!, on)
+    }
+}
