@@ -28,7 +28,7 @@ const visit = Effect.fn("demo.visit")(function* (start: (typeof Servers.all)[num
       const { call } = server.expects
       const result = yield* client.callTool(call.tool, call.arguments)
       const [first] = result.content
-      const said = first?.type === "text" && "text" in first ? `${first.text}` : "no text"
+      const said = first?.type === "text" ? first.text : "no text"
       return { agreement: client.agreement, transport: client.transport, tools, said }
     })
   )
