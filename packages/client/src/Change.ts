@@ -39,6 +39,11 @@ export type Change = Data.TaggedEnum<{
   /** A watched resource has new contents, or a part of it has; then `uri` is that of the part (M-SUB-14). */
   ResourceUpdated: { readonly uri: string }
   /**
+   * From now on the server reports this part of what was asked for: what is read after this misses no change. It comes
+   * first, and again for what was `Unwatched` before.
+   */
+  Watched: { readonly filter: Filter }
+  /**
    * The server does not report this part of what was asked for, and `because` says why: it never announced it, left it
    * out of its acknowledgement (M-SUB-9), or refused (T-LIST-6). The connection is as good as before. Nothing is tried
    * again until there is a new session; until then read when you need to, as far as `ttlMs` allows.

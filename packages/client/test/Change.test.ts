@@ -41,13 +41,16 @@ const all: Filter = { tools: true, prompts: true, resources: true, resourceUris:
 /** Runs a stream of changes and keeps what it says, in short words. */
 const watching = Effect.fnUntraced(function* (client: Client, filter: Filter) {
   const seen: Array<string> = []
+  const watched: Array<Filter> = []
   const fiber = yield* client.changes(filter).pipe(
-    Stream.runForEach((change) => Effect.sync(() => void seen.push(inShort(change)))),
+    Stream.runForEach((change) =>
+      Effect.sync(() => void (change._tag === "Watched" ? watched.push(change.filter) : seen.push(inShort(change))))
+    ),
     Effect.result,
     Effect.forkChild({ startImmediately: true })
   )
   yield* settled
-  return { seen, fiber, stop: Effect.andThen(Fiber.interrupt(fiber), settled) }
+  return { seen, watched, fiber, stop: Effect.andThen(Fiber.interrupt(fiber), settled) }
 })
 
 const inShort = Change.$match({
@@ -55,6 +58,7 @@ const inShort = Change.$match({
   PromptsChanged: () => "prompts",
   ResourcesChanged: () => "resources",
   ResourceUpdated: ({ uri }) => uri,
+  Watched: ({ filter }) => `watched ${JSON.stringify(filter)}`,
   Unwatched: ({ because, filter }) => `not ${JSON.stringify(filter)}: ${because}`
 })
 
@@ -82,6 +86,20 @@ describe("changes of a modern server", () => {
     })
   )
 
+  it.effect("M-SUB-5: `Watched` comes first, when the server has acknowledged and not before", () =>
+    Effect.gen(function* () {
+      const peer = Peer.make(modern())
+      const client = yield* connect(peer)
+      const { watched } = yield* watching(client, all)
+      assert.deepStrictEqual(watched, [])
+      grant(peer, asked(peer)[0]!)
+      yield* settled
+      assert.deepStrictEqual(watched, [all])
+      yield* watching(client, { tools: true })
+      assert.deepStrictEqual(watched, [all])
+    })
+  )
+
   it.effect("M-SUB-3, M-SUB-4: nothing is told that the stream did not ask for", () =>
     Effect.gen(function* () {
       const peer = Peer.make(modern(granting))
@@ -103,7 +121,8 @@ describe("changes of a modern server", () => {
           if (heard.method === "subscriptions/listen") grant(me, heard, { toolsListChanged: true })
         })
       )
-      const { seen } = yield* watching(yield* connect(peer), { tools: true, resourceUris: [note] })
+      const { seen, watched } = yield* watching(yield* connect(peer), { tools: true, resourceUris: [note] })
+      assert.deepStrictEqual(watched, [{ tools: true }])
       tell(peer, last(peer), "tools/list_changed")
       yield* settled
       yield* TestClock.adjust("1 hour")
@@ -518,7 +537,8 @@ describe("changes of a legacy server", () => {
   it.effect("U-60: the same stream says the same of a legacy server", () =>
     Effect.gen(function* () {
       const peer = Peer.make(legacy(subscribing))
-      const { seen } = yield* watching(yield* connect(peer), all)
+      const { seen, watched } = yield* watching(yield* connect(peer), all)
+      assert.deepStrictEqual(watched, [all])
       say(peer, "tools/list_changed")
       yield* settled
       say(peer, "resources/updated", { uri: note })
@@ -629,6 +649,7 @@ describe("a slow reader of changes", () => {
   const slow = Effect.fnUntraced(function* (client: Client, filter: Filter) {
     const seen: Array<string> = []
     yield* client.changes(filter).pipe(
+      Stream.filter(({ _tag }) => _tag !== "Watched"),
       Stream.rechunk(1),
       Stream.runForEach((change) =>
         Effect.andThen(

@@ -48,7 +48,7 @@ export const make = Effect.fnUntraced(function* <A>(
     yield* refresh
     while (true) {
       const changes = yield* watch.mailbox.take
-      if (changes.every(({ _tag }) => _tag === "Unwatched")) continue
+      if (changes.every(({ _tag }) => _tag === "Watched" || _tag === "Unwatched")) continue
       yield* Effect.sleep(debounce)
       watch.mailbox.drain()
       yield* refresh

@@ -56,8 +56,8 @@ type Next = "look" | "rest"
 
 interface Watcher extends Watch {
   readonly topics: Topic.Topics
-  /** What it was told is not reported. */
-  readonly told: Set<Topic.Topic>
+  /** What it was told: why something is not reported, or `undefined` when it is. */
+  readonly told: Map<Topic.Topic, string | undefined>
   readonly settled: Deferred.Deferred<void>
 }
 
@@ -111,19 +111,19 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     }
   }
 
-  /** Tells a watcher once what is not reported, and again when that has changed in between. */
+  /** Tells a watcher what is reported to it and what is not, as far as that is news. */
   const tell = ({ mailbox, told, topics }: Watcher, refused: ReadonlyMap<Topic.Topic, string>) => {
-    const news = new Map<string, Set<Topic.Topic>>()
+    const news = new Map<string | undefined, Set<Topic.Topic>>()
     for (const topic of topics) {
       const because = refused.get(topic)
-      if (because === undefined) told.delete(topic)
-      else if (!told.has(topic)) {
-        told.add(topic)
-        news.set(because, (news.get(because) ?? new Set()).add(topic))
-      }
+      if (told.has(topic) && told.get(topic) === because) continue
+      told.set(topic, because)
+      news.set(because, (news.get(because) ?? new Set()).add(topic))
     }
-    for (const [because, unwatched] of news) {
-      mailbox.put([...unwatched].join(" "), Change.Unwatched({ filter: Topic.toFilter(unwatched), because }))
+    for (const [because, about] of news) {
+      const filter = Topic.toFilter(about)
+      const change = because === undefined ? Change.Watched({ filter }) : Change.Unwatched({ filter, because })
+      mailbox.put(`${change._tag} ${[...about].join(" ")}`, change)
     }
   }
 
@@ -262,7 +262,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
           topics,
           mailbox,
           settled,
-          told: new Set(),
+          told: new Map(),
           ready: Deferred.await(settled),
           missed: () => {
             for (const topic of topics) mailbox.put(topic, Topic.changeOf(topic))
