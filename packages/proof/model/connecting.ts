@@ -9,8 +9,6 @@ import type { Transport } from "@mcp-effect/transport/Transport"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as TestClock from "effect/testing/TestClock"
 import type { Limits, Mode, Outcome } from "./Oracle.ts"
 
 /** The defaults of the library; only the deadline is later, so that it never coincides with another limit. */
@@ -48,13 +46,6 @@ export const outcome = (
     Effect.provide(patience(within)),
     Effect.provide(EraMemory.layerNone)
   )
-
-/** Lets the test clock run until the effect is done. */
-export const unhurried = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
-  const fiber = yield* Effect.forkChild(effect, { startImmediately: true })
-  for (let step = 0; step < 500 && fiber.pollUnsafe() === undefined; step++) yield* TestClock.adjust("500 millis")
-  return yield* Fiber.join(fiber)
-})
 
 /** What is compared: everything the table speaks of. */
 export const comparable = (found: Outcome, mode: Mode) => {

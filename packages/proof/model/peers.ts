@@ -6,13 +6,16 @@ import * as ScriptedServer from "@mcp-effect/testing/ScriptedServer"
 import * as NodeStdio from "@mcp-effect/transport/NodeStdio"
 import * as StreamableHttp from "@mcp-effect/transport/StreamableHttp"
 import * as Effect from "effect/Effect"
-import { limits, outcome, unhurried } from "./connecting.ts"
+import { limits, outcome } from "./connecting.ts"
 import type { Limits, Mode, Situation } from "./Oracle.ts"
 
 /** In this program, under the test clock. */
 export const inMemory = Effect.fnUntraced(function* (script: Script.Script, kind: Situation["kind"], mode: Mode) {
-  const { http, pipe, transcript } = yield* ScriptedServer.make(script)
-  return yield* unhurried(outcome({ transport: kind === "http" ? http : pipe(kind), transcript }, mode, limits))
+  return yield* ScriptedServer.unhurried(
+    Effect.flatMap(ScriptedServer.make(script), ({ http, pipe, transcript }) =>
+      outcome({ transport: kind === "http" ? http : pipe(kind), transcript }, mode, limits)
+    )
+  )
 })
 
 /** Limits for child processes: starting one takes its time. */

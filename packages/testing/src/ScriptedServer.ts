@@ -12,8 +12,11 @@ import { type Kind, Transport } from "@mcp-effect/transport/Transport"
 import { Closed, Exited, type Reason } from "@mcp-effect/transport/TransportError"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
 import * as HttpClient from "effect/http/HttpClient"
+import type * as Scope from "effect/Scope"
+import * as TestClock from "effect/testing/TestClock"
 import * as HttpServer from "./internal/httpServer.ts"
 import * as MemoryClient from "./internal/memoryClient.ts"
 import type { Note } from "./internal/perform.ts"
@@ -41,6 +44,14 @@ export interface ScriptedServer {
   /** Answers every request in the place of a network. Good for any address; `url` is one. */
   readonly httpClient: HttpClient.HttpClient
   readonly url: string
+  /**
+   * One connection of a carrier of your own, a socket for instance: give what you read to the function that comes back,
+   * and `write` what the server says. `close` asks you to end the connection. It lives as long as the scope.
+   */
+  readonly attach: (output: {
+    readonly write: (text: string) => void
+    readonly close: () => void
+  }) => Effect.Effect<(text: string) => void, never, Scope.Scope>
 }
 
 /** What stands for a command line; nothing is started. */
@@ -82,33 +93,28 @@ export const make = Effect.fnUntraced(function* (script: Script): Effect.fn.Retu
         Pipe.open({ endpoint: command, hear, connect: (listener) => connect(script, ++wires, note, kind, listener) })
     })
 
-  return { script, transcript: Effect.sync(() => [...entries]), pipe, http, httpClient, url }
+  const attach: ScriptedServer["attach"] = ({ close, write }) =>
+    serve(script, ++wires, note, { stdout: write, stderr: () => undefined, exit: close, close })
+
+  return { script, transcript: Effect.sync(() => [...entries]), pipe, http, httpClient, url, attach }
 })
 
 const encoder = new TextEncoder()
 
-const connect = Effect.fnUntraced(function* (
-  script: Script,
-  wire: number,
-  note: Note,
-  kind: Kind,
-  listener: Pipe.Listener
-) {
+/** Runs the server of one wire in the scope; what comes back takes what the client wrote. */
+const serve = Effect.fnUntraced(function* (script: Script, wire: number, note: Note, output: PipeServer.Output) {
   const run = yield* FiberSet.makeRuntime()
-  let stderr = ""
   let ended = false
-  const end = (reason: Reason) => {
-    ended = true
-    listener.ended(reason)
-  }
-  const close = () => end(new Closed({ because: "the server closed its output" }))
+  const ending =
+    <A extends ReadonlyArray<unknown>>(how: (...args: A) => void) =>
+    (...args: A) => {
+      ended = true
+      how(...args)
+    }
   const server = PipeServer.make(script, wire, note, {
-    stdout: (text) => listener.data(encoder.encode(text)),
-    stderr: (text) => {
-      stderr += text
-    },
-    exit: (code) => (kind === "stdio" ? end(new Exited({ command, code, signal: null, stderr })) : close()),
-    close
+    ...output,
+    exit: ending(output.exit),
+    close: ending(output.close)
   })
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
@@ -117,10 +123,49 @@ const connect = Effect.fnUntraced(function* (
     })
   )
   run(server.open)
+  return (text: string): void => {
+    for (const work of ended ? [] : server.take(text)) run(work)
+  }
+})
+
+const connect = Effect.fnUntraced(function* (
+  script: Script,
+  wire: number,
+  note: Note,
+  kind: Kind,
+  listener: Pipe.Listener
+) {
+  let stderr = ""
+  const end = (reason: Reason) => listener.ended(reason)
+  const close = () => end(new Closed({ because: "the server closed its output" }))
+  const take = yield* serve(script, wire, note, {
+    stdout: (text) => listener.data(encoder.encode(text)),
+    stderr: (text) => {
+      stderr += text
+    },
+    exit: (code) => (kind === "stdio" ? end(new Exited({ command, code, signal: null, stderr })) : close()),
+    close
+  })
   return {
     write: (lines: string) => {
-      for (const work of ended ? [] : server.take(lines)) run(work)
+      take(lines)
       return true
     }
   } satisfies Pipe.Pipe
 })
+
+/**
+ * Runs an effect on a test clock of its own, moved on until the effect is done: hours of waiting take milliseconds. For
+ * scripted servers in memory; real processes and sockets need real time.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const unhurried = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.gen(function* () {
+    const fiber = yield* Effect.forkChild(effect, { startImmediately: true })
+    while (fiber.pollUnsafe() === undefined) yield* TestClock.adjust(step)
+    return yield* Fiber.join(fiber)
+  }).pipe(Effect.provide(TestClock.layer()))
+
+const step = "500 millis"

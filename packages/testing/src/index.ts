@@ -1,5 +1,7 @@
 export * as Arbitraries from "./Arbitraries.ts"
+export * as NegotiationLaws from "./NegotiationLaws.ts"
 export * as Script from "./Script.ts"
 export * as ScriptArbitraries from "./ScriptArbitraries.ts"
 export * as ScriptedServer from "./ScriptedServer.ts"
 export * as Transcript from "./Transcript.ts"
+export * as TransportLaws from "./TransportLaws.ts"
