@@ -47,7 +47,8 @@ const everyFault = Effect.fnUntraced(function* <E>(
       Effect.gen(function* () {
         const { open } = yield* transport
         const wire = yield* open(() => {})
-        return yield* Effect.exit(wire.exchange(request, { revision }).pipe(Effect.timeoutOption("150 millis")))
+        const patience = fault.kind === "stall" || fault.kind === "slow" ? "150 millis" : "8 seconds"
+        return yield* Effect.exit(wire.exchange(request, { revision }).pipe(Effect.timeoutOption(patience)))
       })
     ).pipe(Effect.timeout("10 seconds"))
     yield* until(Effect.sync(() => proxy.open.size === 0))
