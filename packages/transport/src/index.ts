@@ -1,3 +1,4 @@
+export * as ExchangeLog from "./ExchangeLog.ts"
 export * as HttpHooks from "./HttpHooks.ts"
 export * as HttpSse from "./HttpSse.ts"
 export * as Memory from "./Memory.ts"

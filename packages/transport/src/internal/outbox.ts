@@ -14,6 +14,8 @@ export interface Outbox {
   readonly stream: Stream.Stream<Uint8Array>
   /** Adds text; false means that enough is waiting until `drained` is called. */
   readonly write: (text: string) => boolean
+  /** How much text is waiting, in characters. */
+  readonly waiting: () => number
   /** Ends the stream once everything has been pulled. */
   readonly close: () => void
 }
@@ -45,6 +47,7 @@ export const make = (drained: () => void): Outbox => {
       wake?.()
       return !full
     },
+    waiting: () => text.length,
     close: () => {
       closed = true
       wake?.()
