@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Defaults from "@mcp-effect/protocol/Defaults"
 import type { JsonObject } from "@mcp-effect/protocol/JsonRpc"
-import { Transport } from "@mcp-effect/transport/Transport"
-import { SpawnFailed, TransportError } from "@mcp-effect/transport/TransportError"
+import { Transport, type Wire } from "@mcp-effect/transport/Transport"
+import { HttpRejected, SpawnFailed, TransportError } from "@mcp-effect/transport/TransportError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -432,6 +432,59 @@ describe("a gap in what a modern server tells", () => {
       assert.lengthOf(asked(peer), 4)
       yield* endAndWait
       assert.strictEqual((yield* Fiber.join(fiber))._tag, "Failure")
+    })
+  )
+
+  /** A peer whose subscriptions meet these statuses, one after the other, before they get through. */
+  const behind = (peer: Peer.Peer, ...statuses: ReadonlyArray<number>): Transport["Service"] => {
+    let next = 0
+    const rejected = (status: number) =>
+      new HttpRejected({ status, body: "", mediaType: "text/html", sessionLost: false })
+    return Transport.of({
+      ...peer.transport,
+      open: (hear) =>
+        Effect.map(peer.transport.open(hear), (wire): Wire => ({
+          ...wire,
+          exchange: (request, how) => {
+            const status = request.method === "subscriptions/listen" ? statuses[next++] : undefined
+            return status === undefined
+              ? wire.exchange(request, how)
+              : Effect.fail(new TransportError({ endpoint: "x", reason: rejected(status) }))
+          }
+        }))
+    })
+  }
+
+  it.effect("T-LIST-6: a status that means no, without a JSON-RPC error, is a refusal too", () =>
+    Effect.gen(function* () {
+      for (const status of [400, 404, 405, 501]) {
+        const peer = Peer.make(modern(granting))
+        const { fiber, seen } = yield* watching(yield* connect({ transport: behind(peer, status) }), { tools: true })
+        yield* TestClock.adjust("1 hour")
+        yield* settled
+        assert.deepStrictEqual(seen, [`not {"tools":true}: subscriptions/listen failed: MCP: HTTP ${status}`])
+        assert.isUndefined(fiber.pollUnsafe())
+        assert.lengthOf(asked(peer), 0)
+      }
+    })
+  )
+
+  it.effect("U-05: 401 and 403 fail at once; what may pass is asked again", () =>
+    Effect.gen(function* () {
+      for (const status of [401, 403]) {
+        const peer = Peer.make(modern(granting))
+        const { fiber } = yield* watching(yield* connect({ transport: behind(peer, status) }), { tools: true })
+        const result = yield* Fiber.join(fiber)
+        assert.include(result._tag === "Failure" && result.failure.message, `HTTP ${status}`)
+      }
+      const peer = Peer.make(modern(granting))
+      const { seen, watched } = yield* watching(yield* connect({ transport: behind(peer, 429, 503) }), { tools: true })
+      yield* TestClock.adjust("1 second")
+      yield* settled
+      assert.deepStrictEqual(watched, [])
+      yield* TestClock.adjust("1 second")
+      yield* settled
+      assert.deepStrictEqual([watched, seen], [[{ tools: true }], []])
     })
   )
 
