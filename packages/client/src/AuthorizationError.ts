@@ -27,7 +27,7 @@ export class EndpointFailed extends Schema.TaggedError<EndpointFailed>()("Endpoi
   what: Schema.String,
   url: Schema.String,
   /** Absent when there was no answer. */
-  status: Schema.optionalKey(Schema.Number),
+  status: Schema.optionalKey(Schema.Finite),
   because: Schema.String
 }) {
   override get message() {
@@ -168,7 +168,7 @@ export class ClientIdNeeded extends Schema.TaggedError<ClientIdNeeded>()("Client
  */
 export class RegistrationRefused extends Schema.TaggedError<RegistrationRefused>()("RegistrationRefused", {
   issuer: Schema.String,
-  status: Schema.Number,
+  status: Schema.Finite,
   error: Schema.String,
   description: Schema.optionalKey(Schema.String)
 }) {
@@ -216,10 +216,10 @@ export class SignInUnavailable extends Schema.TaggedError<SignInUnavailable>()("
  * @since 0.1.0
  */
 export class CallbackPortBusy extends Schema.TaggedError<CallbackPortBusy>()("CallbackPortBusy", {
-  port: Schema.Number
+  port: Schema.Finite
 }) {
   override get message() {
-    return `port ${this.port} is in use, and the sign-in has to come back to it. Free it, or set another \`port\` and sign out to register anew`
+    return `port ${this.port} is in use, and the sign-in has to come back to it. Free it, or sign out with \`forget\` to register anew with another one`
   }
 }
 
@@ -231,7 +231,7 @@ export class CallbackPortBusy extends Schema.TaggedError<CallbackPortBusy>()("Ca
  */
 export class SignInTimedOut extends Schema.TaggedError<SignInTimedOut>()("SignInTimedOut", {
   /** The limit, in milliseconds. */
-  limit: Schema.Number
+  limit: Schema.Finite
 }) {
   override get message() {
     return `nobody finished the sign-in within ${this.limit} ms (SignInTimeout)`
@@ -291,7 +291,7 @@ export class SignInAnswerInvalid extends Schema.TaggedError<SignInAnswerInvalid>
  */
 export class TokenRefused extends Schema.TaggedError<TokenRefused>()("TokenRefused", {
   url: Schema.String,
-  status: Schema.Number,
+  status: Schema.Finite,
   error: Schema.String,
   description: Schema.optionalKey(Schema.String)
 }) {
@@ -354,7 +354,7 @@ export class InsufficientScope extends Schema.TaggedError<InsufficientScope>()("
  * @since 0.1.0
  */
 export class TooManyRounds extends Schema.TaggedError<TooManyRounds>()("TooManyRounds", {
-  limit: Schema.Number
+  limit: Schema.Finite
 }) {
   override get message() {
     return `gave up after ${this.limit} rounds of authorization for one request (MaxRounds)`

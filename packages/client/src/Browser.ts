@@ -13,6 +13,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { PlatformError } from "effect/PlatformError"
+import * as Predicate from "effect/Predicate"
 import * as ChildProcess from "effect/process/ChildProcess"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import * as Schema from "effect/Schema"
@@ -72,8 +73,8 @@ export const command = (platform: string, address: URL): readonly [string, ...Re
 
 /** The platform this runs on; Linux where nothing tells. */
 const here = (): string => {
-  const { process } = globalThis as { readonly process?: { readonly platform?: string } }
-  return process?.platform ?? "linux"
+  const process: unknown = Reflect.get(globalThis, "process")
+  return Predicate.hasProperty(process, "platform") && typeof process.platform === "string" ? process.platform : "linux"
 }
 
 /**
@@ -93,15 +94,15 @@ export const make = (open: (address: URL) => Effect.Effect<void, BrowserError>):
 const patience = Duration.seconds(3)
 
 const run = Effect.fnUntraced(function* (
-  spawn: ChildProcessSpawner["Service"]["spawn"],
+  spawner: ChildProcessSpawner["Service"],
   [program, ...args]: readonly [string, ...ReadonlyArray<string>]
 ): Effect.fn.Return<void, BrowserError> {
   const failed = ({ reason }: PlatformError) => new BrowserError({ because: `\`${program}\`: ${reason._tag}` })
   // Closed only once the opener has ended: some openers become the browser, which must not end with this call.
   const scope = yield* Scope.make()
-  const handle = yield* spawn(
-    ChildProcess.make(program, args, { stdin: "ignore", stdout: "ignore", stderr: "ignore" })
-  ).pipe(Scope.provide(scope), Effect.mapError(failed))
+  const handle = yield* spawner
+    .spawn(ChildProcess.make(program, args, { stdin: "ignore", stdout: "ignore", stderr: "ignore" }))
+    .pipe(Scope.provide(scope), Effect.mapError(failed))
   yield* Effect.ignore(handle.unref)
   const code = yield* handle.exitCode.pipe(Effect.mapError(failed), Effect.timeoutOption(patience))
   if (Option.isNone(code)) return
@@ -123,7 +124,7 @@ export const layer = (options?: {
 }): Layer.Layer<Browser, never, ChildProcessSpawner> =>
   Layer.effect(
     Browser,
-    Effect.map(ChildProcessSpawner, ({ spawn }) =>
-      make((address) => run(spawn, command(options?.platform ?? here(), address)))
+    Effect.map(ChildProcessSpawner, (spawner) =>
+      make((address) => run(spawner, command(options?.platform ?? here(), address)))
     )
   )

@@ -169,7 +169,7 @@ export const make = Effect.fnUntraced(function* (
       if (client !== undefined) return Effect.succeed({ client, bind: client.issuer === undefined })
       return document !== undefined && clientIdMetadataDocument
         ? Effect.succeed({ client: { clientId: document, assertion }, bind: false })
-        : Effect.succeed(undefined)
+        : Effect.undefined
     },
     register: (registering) => Dynamic.register(registering, dynamic)
   })

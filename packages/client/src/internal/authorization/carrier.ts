@@ -20,6 +20,8 @@ import { plain } from "./plain.ts"
 import * as Scopes from "./scopes.ts"
 import type { Grant } from "./vault.ts"
 
+/** Sending again with a token somebody else got is no round, but has an end too. */
+const turnsPerRound = 4
 /** How much of a refusal's body is kept for whoever reads it in the end. */
 const maxKept = 65_536
 
@@ -130,6 +132,7 @@ export const make = (client: HttpClient.HttpClient, carrying: Carrying): HttpCli
     // A closing program opens no browser.
     const mayAsk = request.method !== "DELETE"
     let rounds = 0
+    let turns = 0
     let last: Step["_tag"] | undefined
 
     while (true) {
@@ -138,12 +141,14 @@ export const make = (client: HttpClient.HttpClient, carrying: Carrying): HttpCli
       const response = Result.isSuccess(outcome) ? outcome.success : refusalIn(outcome.failure)
       const demand = response === undefined ? undefined : demandOf(response, dpop)
       if (response === undefined || demand === undefined) {
-        if (rounds > 0) ended(undefined)
+        if (turns > 0 && Result.isSuccess(outcome)) ended(undefined)
         return yield* Effect.fromResult(outcome)
       }
       const refused = yield* settled(response)
       const fail = (reason: Reason) => unsolved(request, refused, reason)
-      if (++rounds > maxRounds) return yield* fail(new TooManyRounds({ limit: maxRounds }))
+      if (rounds >= maxRounds || ++turns > turnsPerRound * maxRounds) {
+        return yield* fail(new TooManyRounds({ limit: maxRounds }))
+      }
       if (grants.isNewer(version)) continue
       if (demand._tag === "Replace" && last === "Obtained" && grant !== undefined) {
         const description = demand.text === undefined ? {} : { description: plain(demand.text) }
@@ -155,6 +160,8 @@ export const make = (client: HttpClient.HttpClient, carrying: Carrying): HttpCli
           : grants.widen(demand.wanted, { mayAsk, tried }),
         fail
       )
+      if (step._tag === "Waited") continue
+      rounds++
       last = step._tag
       if (step._tag === "Obtained") tried.add(step.scopes)
     }

@@ -76,7 +76,7 @@ const resourceDocument = "protected resource metadata"
 /** An address in a challenge is the server's word only: one that cannot be used is left out, not fatal. */
 const hintedDocument = ({ hinted, http, report }: Search) =>
   hinted === undefined
-    ? Effect.succeed(undefined)
+    ? Effect.undefined
     : firstDocument(http, resourceDocument, [hinted]).pipe(
         Effect.catchTag("AddressRefused", ({ address, because }) =>
           Effect.as(report(AuthorizationNotice.MetadataAddressIgnored({ address, because })), undefined)

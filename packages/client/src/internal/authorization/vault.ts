@@ -103,7 +103,7 @@ export const make = ({ account, report, server, store }: Place): Vault => {
     )
   const decoded = <A>(key: string, decode: (text: string) => Result.Result<A, unknown>) =>
     Effect.flatMap(read(key), (stored) => {
-      if (stored === undefined) return Effect.succeed(undefined)
+      if (stored === undefined) return Effect.undefined
       const value = decode(stored)
       return Result.isSuccess(value)
         ? Effect.succeed(value.success)
