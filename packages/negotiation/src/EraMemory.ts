@@ -48,6 +48,15 @@ export interface EraMemory extends Store {
 }
 
 /**
+ * The longest DiscoverResult that is remembered, as JSON text: 1,048,576 code units. A server with a longer one is asked
+ * every time.
+ *
+ * @category bounds
+ * @since 0.1.0
+ */
+export const maxVerdictLength = 1_048_576
+
+/**
  * A memory over a store. Expired verdicts are forgotten when they are asked for.
  *
  * @category constructors
@@ -62,7 +71,10 @@ export const make = (store: Store): EraMemory => {
       yield* store.forget(key)
       return undefined
     }),
-    remember: store.remember,
+    remember: (key, verdict) =>
+      "discover" in verdict && JSON.stringify(verdict.discover).length > maxVerdictLength
+        ? store.forget(key)
+        : store.remember(key, verdict),
     forget: store.forget,
     inTurn: (key, negotiation) =>
       Effect.suspend(() => {

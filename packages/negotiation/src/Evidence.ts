@@ -253,7 +253,8 @@ export const explain = (steps: Steps): string =>
         .map((step, index) => {
           const version = step.version === undefined ? "" : ` (${step.version})`
           const strength = step.strength === undefined ? "" : ` (${step.strength} evidence)`
-          const after = Duration.format(Duration.millis(step.millis))
+          const after =
+            step.millis < 1000 ? `${Math.round(step.millis)}ms` : Duration.format(Duration.millis(step.millis))
           return (
             `${index + 1}. asked ${questionOf(step.asked)}${version}, heard after ${after}: ${describe(step.heard)}\n` +
             `   ${step.rule}: ${step.decided}, because ${step.because}${strength}`

@@ -403,6 +403,19 @@ describe("a memory that outlives the program", () => {
   )
 })
 
+describe("a DiscoverResult out of all measure", () => {
+  it.effect("is agreed on, and not remembered", () =>
+    Effect.gen(function* () {
+      const instructions = "x".repeat(EraMemory.maxVerdictLength)
+      const server = { ...modernServer(), discover: answered(discovered([newer], { instructions })) }
+      const { connected, since } = connecting(server)
+      yield* connected
+      yield* connected
+      assert.deepEqual(since(), ["discover", "discover"])
+    }).pipe(fresh)
+  )
+})
+
 describe("keys", () => {
   it("of HTTP tell ports, paths, queries and partitions apart, and nothing else", () => {
     const key = EraMemory.keyOfHttp("https://example.com/mcp")

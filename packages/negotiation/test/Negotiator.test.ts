@@ -464,7 +464,7 @@ describe("evidence", () => {
       assert.deepEqual(yield* Schema.decodeUnknownEffect(Evidence.Steps)(JSON.parse(text)), evidence)
       const told = Evidence.explain(evidence)
       for (const part of [
-        "1. asked server/discover (2027-07-07)",
+        "1. asked server/discover (2027-07-07), heard after 0ms:",
         "no answer in time",
         "fatal:  [31mno config",
         "P16: INIT"
