@@ -120,13 +120,13 @@ describe("checking a value against a schema", () => {
         doubling[`d${i}`] = { allOf: [{ $ref }, { $ref }] }
       }
       const bomb = yield* finding({ $ref: "#/$defs/d40", $defs: doubling }, 1)
-      assert.deepInclude(bomb, { because: "it takes more than 200000 steps (MaxCheckSteps)" })
+      assert.deepInclude(bomb, { because: "it takes more than 20000 steps (MaxCheckSteps)" })
       // Without a reference too: each item is looked at by each of the branches.
       const wide = { items: { anyOf: Array.from({ length: 1_000 }, (_, i) => ({ const: i })) } }
-      const items = Array.from({ length: 300 }, () => -1)
+      const items = Array.from({ length: 30 }, () => -1)
       assert.strictEqual(yield* tagOf(wide, items.slice(0, 10)), "Misfit")
       assert.strictEqual((yield* finding({ items: { anyOf: [...wide.items.anyOf, true] } }, items))._tag, "Unchecked")
-    })
+    }).pipe(Effect.provideService(OutputSchema.MaxCheckSteps, 20_000))
   )
 
   it.effect("M-SCH-9: a schema over the bounds of size and depth is unusable", () =>
@@ -367,7 +367,7 @@ describe("the output of a tool", () => {
       const again = yield* McpClient.connect(peer.transport)
       assert.strictEqual((yield* again.callTool("add")).isError, undefined)
       const error = yield* Effect.flip(again.callTool("add", {}, { definition: kept }))
-      assert.deepInclude(invalid(error), 'instance does not have required property "sum"')
+      assert.deepStrictEqual(invalid(error), ["add", "", 'instance does not have required property "sum"'])
     })
   )
 

@@ -73,8 +73,18 @@ const wholesOf = (uri: string): ReadonlyArray<string> => {
   return wholes
 }
 
-const hasHints = (result: object): result is { readonly ttlMs: number; readonly cacheScope: "public" | "private" } =>
-  "ttlMs" in result && typeof result.ttlMs === "number" && "cacheScope" in result
+interface Hints {
+  readonly ttlMs: number
+  readonly cacheScope: "public" | "private"
+}
+
+/** Questions in place of a result are open objects too, and may carry hints that mean nothing (M-CACHE-2). */
+const isKeepable = (result: object): result is Hints =>
+  "resultType" in result &&
+  result.resultType === "complete" &&
+  "ttlMs" in result &&
+  typeof result.ttlMs === "number" &&
+  "cacheScope" in result
 
 export const make = Effect.fnUntraced(function* (options: {
   readonly transport: Transport["Service"]
@@ -147,7 +157,7 @@ export const make = Effect.fnUntraced(function* (options: {
         ? store.drop(groupOf(method))
         : Effect.void
     )
-    if (changes !== before || !hasHints(result)) return result
+    if (changes !== before || !isKeepable(result)) return result
     const ttl = Math.min(result.ttlMs, Duration.toMillis(yield* MaxAge))
     if (ttl <= 0) return result
     const now = yield* Clock.currentTimeMillis
