@@ -2,7 +2,8 @@
  * A server in a child process, spoken to over its standard input and output, on Node itself.
  *
  * The same options and the same behaviour as `Stdio`, over `node:child_process` instead of Effect's process streams,
- * which saves a good part of the work per message. It is the only module of the libraries that imports `node:`, and no
+ * which saves a good part of the work per message; on Windows it also finds and runs `.cmd` files, which `Stdio` leaves
+ * to its spawner. It is the only module of the libraries that imports `node:`, and no
  * other module imports it: import it as `@mcp-effect/transport/NodeStdio`.
  *
  * @since 0.1.0
@@ -15,7 +16,9 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as NodeChildProcess from "node:child_process"
+import { existsSync } from "node:fs"
 import * as Launch from "./internal/launch.ts"
+import * as WindowsCommand from "./internal/windowsCommand.ts"
 import * as Pipe from "./Pipe.ts"
 import type { Options } from "./Stdio.ts"
 import { Transport } from "./Transport.ts"
@@ -108,11 +111,19 @@ const spawn = (endpoint: string, options: Options, attach: (child: Child) => voi
     const { args = [], command, cwd, env = {}, inheritEnv = false } = options
     const fail = (because: string) =>
       resume(Effect.fail(new TransportError({ endpoint, reason: new SpawnFailed({ command, because }) })))
-    const variables = Launch.environment({ ...Launch.self(), entries: env, inherit: inheritEnv })
+    const variables = Object.fromEntries(
+      Object.entries(Launch.environment({ ...Launch.self(), entries: env, inherit: inheritEnv })).map(
+        ([name, value]) => [name, Launch.reveal(value)] as const
+      )
+    )
+    const invocation = invocationOf(command, args.map(Launch.reveal), variables)
+    if (Result.isFailure(invocation)) return fail(invocation.failure)
+    const { success: call } = invocation
     const started = Result.try(() =>
-      NodeChildProcess.spawn(command, args.map(Launch.reveal), {
+      NodeChildProcess.spawn(call.command, call.args, {
         stdio: ["pipe", "pipe", "pipe"],
-        env: Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, Launch.reveal(value)])),
+        env: variables,
+        shell: call.shell,
         // A group of its own, so that what the child starts can be ended with it.
         detached: !onWindows(),
         windowsHide: true,
@@ -128,6 +139,20 @@ const spawn = (endpoint: string, options: Options, attach: (child: Child) => voi
     child.once("spawn", () => resume(Effect.succeed(child)))
     attach(child)
   })
+
+/** On Windows a command may mean a batch file; everywhere else it is what it says. */
+const invocationOf = (
+  command: string,
+  args: ReadonlyArray<string>,
+  variables: Readonly<Record<string, string>>
+): Result.Result<WindowsCommand.Invocation, string> => {
+  if (!onWindows()) return Result.succeed({ command, args, shell: false })
+  const variable = (name: string) => Object.entries(variables).find(([key]) => key.toUpperCase() === name)?.[1]
+  const found = WindowsCommand.candidates({ command, path: variable("PATH"), pathExt: variable("PATHEXT") }).find(
+    (file) => existsSync(file)
+  )
+  return WindowsCommand.invocation(found ?? command, args)
+}
 
 const reasons: ReadonlyMap<string | undefined, string> = new Map([
   ["ENOENT", "NotFound"],

@@ -129,8 +129,8 @@ describe.each(clients)("StreamableHttp over %s", (_name, client) => {
       })
       yield* Effect.flip(wire.exchange(request(1, "initialize"), old))
       yield* wire.exchange(request(2, "initialize"), old)
-      yield* wire.exchange(request(3, "initialize"), old)
-      yield* wire.exchange(request(4, "tools/list"), old)
+      yield* wire.exchange(request(3, "tools/list"), old)
+      yield* wire.exchange(request(4, "initialize"), old)
       yield* wire.exchange(request(5, "tools/list"), old)
       assert.deepStrictEqual(
         seen.map(({ headers }) => headers["mcp-session-id"]),
