@@ -42,7 +42,7 @@ export const Params = open({
   /** The other arguments, as far as they are known. */
   context: from("2025-06-18")(maybe(open({ arguments: maybe(Schema.Record(Schema.String, Schema.String)) }))),
   _meta: anyMeta
-}).pipe(named("CompleteParams"))
+}).pipe(named("CompleteRequestParams"))
 
 /**
  * What to complete.

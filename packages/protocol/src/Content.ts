@@ -143,7 +143,7 @@ export const Unknown = open({
   type: Schema.String.check(
     Schema.makeFilter((type: string) => !known.has(type) || "expected a known kind of block to be complete")
   ).pipe(Schema.brand("UnknownBlock"))
-})
+}).pipe(named("any other block"))
 
 /**
  * A kind of block that this package does not know.

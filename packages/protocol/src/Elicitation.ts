@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { anyMeta, from, Json, kind, maybe, member, named, open } from "./internal/shape.ts"
+import { earlierMeta, from, Json, kind, maybe, member, named, open } from "./internal/shape.ts"
 
 const labels = { title: maybe(Schema.String), description: maybe(Schema.String) }
 
@@ -148,8 +148,8 @@ export const FormParams = open({
   message: Schema.String,
   requestedSchema: Form,
   task,
-  _meta: anyMeta
-}).pipe(named("ElicitFormParams"))
+  _meta: earlierMeta
+}).pipe(named("ElicitRequestFormParams"))
 
 /**
  * Asks by a form.
@@ -172,8 +172,8 @@ export const UrlParams = open({
   /** Names it in `notifications/elicitation/complete`; 2025-11-25 only. */
   elicitationId: member({ from: "2025-11-25", to: "2025-11-25" })(maybe(Schema.String)),
   task,
-  _meta: anyMeta
-}).pipe(named("ElicitUrlParams"), kind({ from: "2025-11-25" }))
+  _meta: earlierMeta
+}).pipe(named("ElicitRequestURLParams"), kind({ from: "2025-11-25" }))
 
 /**
  * Asks the user to open an address.
@@ -223,7 +223,7 @@ const Value = Schema.Union([
 export const Result = open({
   action: Schema.Literals(["accept", "decline", "cancel"]),
   content: maybe(Schema.Record(Schema.String, Value)),
-  _meta: anyMeta
+  _meta: earlierMeta
 }).pipe(named("ElicitResult"))
 
 /**

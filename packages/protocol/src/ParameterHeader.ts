@@ -92,52 +92,60 @@ const oneSchema = [
 const manySchemas = ["items", "prefixItems", "oneOf", "anyOf", "allOf"]
 const namedSchemas = ["patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"]
 
+/** One step from a schema to one inside it; a chain, so that depth costs no copies. */
+interface Steps {
+  readonly before: Steps | undefined
+  readonly key: string
+}
+
 interface Place {
   readonly schema: JsonObject
-  readonly at: Path
-  /** Where its values stand in the arguments; `undefined` when they cannot be named. */
-  readonly path: Path | undefined
+  readonly at: Steps | undefined
+  /** Where its values stand in the arguments. */
+  readonly path: Steps | undefined
+  /** Whether properties alone lead to it. */
+  readonly reachable: boolean
+}
+
+const keysOf = (steps: Steps | undefined): Path => {
+  const keys: Array<string> = []
+  for (let step = steps; step !== undefined; step = step.before) keys.push(step.key)
+  return keys.toReversed()
 }
 
 const own = (value: JsonObject, key: string): unknown => (Object.hasOwn(value, key) ? value[key] : undefined)
 
-const entriesOf = (value: unknown): ReadonlyArray<readonly [string, unknown]> =>
-  isObject(value)
-    ? Object.entries(value)
-    : Array.isArray(value)
-      ? value.map((item, index) => [String(index), item])
-      : []
+const below = (before: Steps | undefined, key: string): Steps => ({ before, key })
 
-const places = (at: Path, path: Path | undefined, entries: ReadonlyArray<readonly [string, unknown]>) =>
-  entries.flatMap(([key, schema]): Array<Place> => (isObject(schema) ? [{ schema, at: [...at, key], path }] : []))
+const hidden = (at: Steps | undefined, key: string, schema: unknown): Array<Place> =>
+  isObject(schema) ? [{ schema, at: below(at, key), path: undefined, reachable: false }] : []
 
 const unreachable = ({ schema, at }: Place): Array<Place> => [
-  ...places(
-    at,
-    undefined,
-    oneSchema.map((key) => [key, own(schema, key)])
-  ),
+  ...oneSchema.flatMap((key) => hidden(at, key, own(schema, key))),
   ...manySchemas.flatMap((key) => {
     const list = own(schema, key)
-    return Array.isArray(list) ? places([...at, key], undefined, entriesOf(list)) : []
+    return Array.isArray(list) ? list.flatMap((item, index) => hidden(below(at, key), String(index), item)) : []
   }),
-  ...namedSchemas.flatMap((key) => places([...at, key], undefined, entriesOf(own(schema, key))))
+  ...namedSchemas.flatMap((key) => {
+    const named = own(schema, key)
+    return isObject(named) ? Object.entries(named).flatMap(([name, item]) => hidden(below(at, key), name, item)) : []
+  })
 ]
 
-const properties = ({ schema, at, path }: Place): Array<Place> => {
+const properties = ({ schema, at, path, reachable }: Place): Array<Place> => {
   const named = own(schema, "properties")
-  return isObject(named)
-    ? Object.entries(named).flatMap(([name, property]) =>
-        places([...at, "properties"], path === undefined ? undefined : [...path, name], [[name, property]])
-      )
-    : []
+  if (!isObject(named)) return []
+  const inside = below(at, "properties")
+  return Object.entries(named).flatMap(([name, property]): Array<Place> =>
+    isObject(property) ? [{ schema: property, at: below(inside, name), path: below(path, name), reachable }] : []
+  )
 }
 
 const types = ["string", "integer", "boolean"] as const
 
-const faultOf = (value: unknown, type: unknown, path: Path | undefined): string | undefined => {
-  if (path === undefined) return "is not on a path of properties alone"
-  if (path.length === 0) return "is on the schema itself instead of a property"
+const faultOf = (value: unknown, type: unknown, { path, reachable }: Place): string | undefined => {
+  if (!reachable) return "is not on a path of properties alone"
+  if (path === undefined) return "is on the schema itself instead of a property"
   if (typeof value !== "string") return "is not a string"
   if (value === "") return "is empty"
   if (!token.test(value)) return "is no name of a header"
@@ -145,18 +153,21 @@ const faultOf = (value: unknown, type: unknown, path: Path | undefined): string 
   return undefined
 }
 
-const declarationOf = ({ schema, at, path }: Place): Result.Result<ParameterHeader | undefined, InvalidDeclaration> => {
-  if (!Object.hasOwn(schema, keyword)) return Result.succeed(undefined)
-  const value = schema[keyword]
-  const type = own(schema, "type")
-  const because = faultOf(value, type, path)
-  if (because !== undefined) return Result.fail(new InvalidDeclaration({ pointer: pointer(at), because }))
+const declarationOf = (place: Place): Result.Result<ParameterHeader | undefined, InvalidDeclaration> => {
+  if (!Object.hasOwn(place.schema, keyword)) return Result.succeed(undefined)
+  const value = place.schema[keyword]
+  const type = own(place.schema, "type")
+  const because = faultOf(value, type, place)
+  if (because !== undefined) return invalid(place, because)
   return Result.succeed({
     header: `${Header.parameterPrefix}${String(value)}`,
-    path: path ?? [],
+    path: keysOf(place.path),
     type: types.find((allowed) => allowed === type) ?? "string"
   })
 }
+
+const invalid = ({ at }: Place, because: string) =>
+  Result.fail(new InvalidDeclaration({ pointer: pointer(keysOf(at)), because }))
 
 // Schemas are walked with a list, not by calls, so depth costs no stack; this bounds the work.
 const maxSchemas = 100_000
@@ -181,22 +192,16 @@ export const declared = (
 ): Result.Result<ReadonlyArray<ParameterHeader>, InvalidDeclaration> => {
   const found: Array<ParameterHeader> = []
   const names = new Set<string>()
-  const open: Array<Place> = [{ schema: inputSchema, at: [], path: [] }]
+  const open: Array<Place> = [{ schema: inputSchema, at: undefined, path: undefined, reachable: true }]
   for (let walked = 0; walked < open.length; walked++) {
     const place = open[walked]
     if (place === undefined) break
-    if (walked >= maxSchemas) {
-      const because = `cannot be looked for in more than ${maxSchemas} schemas`
-      return Result.fail(new InvalidDeclaration({ pointer: pointer(place.at), because }))
-    }
+    if (walked >= maxSchemas) return invalid(place, `cannot be looked for in more than ${maxSchemas} schemas`)
     const declaration = declarationOf(place)
     if (Result.isFailure(declaration)) return Result.fail(declaration.failure)
     if (declaration.success !== undefined) {
       const name = declaration.success.header.toLowerCase()
-      if (names.has(name)) {
-        const because = "is used twice in this schema"
-        return Result.fail(new InvalidDeclaration({ pointer: pointer(place.at), because }))
-      }
+      if (names.has(name)) return invalid(place, "is used twice in this schema")
       names.add(name)
       found.push(declaration.success)
     }

@@ -34,7 +34,7 @@ export const Params = open({
   total: maybe(Schema.Finite),
   message: from("2025-03-26")(maybe(Schema.String)),
   _meta: anyMeta
-}).pipe(named("ProgressParams"))
+}).pipe(named("ProgressNotificationParams"))
 
 /**
  * How far it is.

@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { anyMeta, laterMeta, maybe, named, open } from "./internal/shape.ts"
+import { anyMeta, earlierMeta, laterMeta, maybe, named, open } from "./internal/shape.ts"
 
 /**
  * A folder or file; `uri` is a `file://` address.
@@ -44,7 +44,7 @@ export type Params = typeof Params.Type
  * @category schemas
  * @since 0.1.0
  */
-export const Result = open({ roots: Schema.Array(Root), _meta: anyMeta })
+export const Result = open({ roots: Schema.Array(Root), _meta: earlierMeta }).pipe(named("ListRootsResult"))
 
 /**
  * The roots.

@@ -7,7 +7,19 @@ import * as Schema from "effect/Schema"
 import { Role } from "./Annotations.ts"
 import * as Content from "./Content.ts"
 import { Icons } from "./Implementation.ts"
-import { anyMeta, from, Json, kind, laterMeta, maybe, member, named, open, share } from "./internal/shape.ts"
+import {
+  anyMeta,
+  earlierMeta,
+  from,
+  Json,
+  kind,
+  laterMeta,
+  maybe,
+  member,
+  named,
+  open,
+  share
+} from "./internal/shape.ts"
 
 const onlyBlock = (blocks: unknown): unknown => (Array.isArray(blocks) && blocks.length === 1 ? blocks[0] : undefined)
 
@@ -119,8 +131,8 @@ export const Params = open({
     maybe(open({ mode: maybe(Schema.Literals(["auto", "required", "none"])) }))
   ),
   task: member({ from: "2025-11-25", to: "2025-11-25" })(maybe(open({ ttl: maybe(Schema.Int) }))),
-  _meta: anyMeta
-}).pipe(named("CreateMessageParams"))
+  _meta: earlierMeta
+}).pipe(named("CreateMessageRequestParams"))
 
 /**
  * What to ask the model.

@@ -7,7 +7,7 @@
  */
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import { decodersOf, encoded, writersOf } from "./internal/codec.ts"
+import { decodersOf, encoded, readNamed, run, writersOf, type Named, type Read } from "./internal/codec.ts"
 import type { Decoded } from "./internal/lenient.ts"
 import { available, type Dropped } from "./internal/project.ts"
 import * as TaskWire from "./internal/taskWire.ts"
@@ -15,7 +15,7 @@ import { InputRequired } from "./InputRequired.ts"
 import type { JsonObject } from "./JsonRpc.ts"
 import * as Method from "./Method.ts"
 import * as Notification from "./Notification.ts"
-import { InvalidParams, InvalidResult, MethodNotInRevision, type CannotCarry } from "./ProtocolError.ts"
+import { MethodNotInRevision, type CannotCarry, type InvalidParams, type InvalidResult } from "./ProtocolError.ts"
 import * as Question from "./Question.ts"
 import type { Encoded } from "./Revision.ts"
 import * as Task from "./Task.ts"
@@ -96,21 +96,6 @@ const requests = decodersOf(Object.entries(Method.methods).map(([method, { param
 const answers = decodersOf(Object.entries(Question.questions).map(([method, { answer }]) => [method, answer]))
 const heard = decodersOf(Object.entries(Notification.sent).map(([method, { params }]) => [method, params]))
 
-const read = (
-  decoders: typeof requests,
-  version: Version,
-  has: boolean,
-  method: string,
-  params: JsonObject | undefined
-): Result.Result<{ readonly method: string; readonly params: unknown }, InvalidParams | MethodNotInRevision> => {
-  const decode = has ? decoders.get(method) : undefined
-  if (decode === undefined) return Result.fail(new MethodNotInRevision({ method, version }))
-  return Result.mapBoth(decode(params ?? {}), {
-    onFailure: ({ pointer, because }) => new InvalidParams({ method, pointer, because }),
-    onSuccess: ({ value }) => ({ method, params: value })
-  })
-}
-
 const spanOf = (
   table: { readonly [method: string]: { readonly span: Method.Span } },
   method: string
@@ -133,20 +118,28 @@ const make = (version: Version): ServerSide => {
   const missing = (method: string) => Result.fail(new MethodNotInRevision({ method, version }))
   const toWire = (method: string, json: JsonObject) => (modern ? json : TaskWire.toWire(method, json))
 
-  const request = (method: string, params: JsonObject | undefined) =>
-    read(requests, version, has(Method.methods, method), method, params)
-  const hear = (method: string, params: JsonObject | undefined) =>
-    read(heard, version, has(Notification.sent, method), method, params)
-  const answer = (method: string, given: JsonObject) => {
-    const decode = answers.get(method)
-    return decode === undefined
-      ? Result.fail(new InvalidResult({ method, pointer: "", because: "belongs to no known question" }))
-      : Result.mapError(decode(given), ({ pointer, because }) => new InvalidResult({ method, pointer, because }))
+  // The tables hold decoders of every type; the overloads say which one a method has.
+  function request(method: string, params: JsonObject | undefined): Read<Request>
+  function request(method: string, params: JsonObject | undefined): Read<Named> {
+    return has(Method.methods, method) ? readNamed(requests, method, params, version) : missing(method)
+  }
+
+  function hear(method: string, params: JsonObject | undefined): Read<Sent>
+  function hear(method: string, params: JsonObject | undefined): Read<Named> {
+    return has(Notification.sent, method) ? readNamed(heard, method, params, version) : missing(method)
+  }
+
+  function answer<M extends Question.Method>(
+    method: M,
+    given: JsonObject
+  ): Result.Result<Decoded<Question.Answer<M>>, InvalidResult>
+  function answer(method: string, given: JsonObject): Result.Result<Decoded<unknown>, InvalidResult> {
+    return run(answers.get(method), method, given)
   }
 
   return {
     version,
-    request: request as ServerSide["request"],
+    request,
     result: (method, result) =>
       Result.map(writers(schemaOf(method, result))(method, result), ({ json, dropped }) => ({
         result: !modern && result["resultType"] === "task" ? TaskWire.wrap(json) : toWire(method, json),
@@ -156,8 +149,8 @@ const make = (version: Version): ServerSide => {
       available(Question.questions[method].span, version)
         ? Result.map(writers(Question.questions[method].params)(method, params), encoded)
         : missing(method),
-    answer: answer as ServerSide["answer"],
-    hear: hear as ServerSide["hear"],
+    answer,
+    hear,
     tell: (method, params) =>
       available(Notification.received[method].span, version)
         ? Result.map(writers(Notification.received[method].params)(method, params), ({ json, dropped }) =>

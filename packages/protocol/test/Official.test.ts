@@ -10,8 +10,8 @@ import * as ErrorCode from "../src/ErrorCode.ts"
 import * as ErrorData from "../src/ErrorData.ts"
 import * as InputRequired from "../src/InputRequired.ts"
 import * as JsonRpc from "../src/JsonRpc.ts"
-import * as Method from "../src/Method.ts"
-import * as Notification from "../src/Notification.ts"
+import type * as Method from "../src/Method.ts"
+import type * as Notification from "../src/Notification.ts"
 import * as Page from "../src/Page.ts"
 import * as Resource from "../src/Resource.ts"
 import * as ResourceContents from "../src/ResourceContents.ts"
@@ -67,8 +67,8 @@ const question = through(InputRequired.InputRequest)
 const enveloped =
   (member: "params" | "result", inside: (inner: Json) => unknown) =>
   (example: Json): unknown => {
-    const message = Result.getOrThrow(JsonRpc.parse(JSON.stringify(example))[0] ?? JsonRpc.classify(undefined))
-    const inner = (message as { readonly [key: string]: unknown })[member]
+    const message: Json = { ...Result.getOrThrow(JsonRpc.parse(JSON.stringify(example))[0] ?? JsonRpc.classify(0)) }
+    const inner = message[member]
     return inner === undefined ? message : { ...message, [member]: inside(inner as Json) }
   }
 

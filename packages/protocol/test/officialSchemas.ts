@@ -21,6 +21,18 @@ export const exceptions = {
   /** Values that a client may send though no official schema allows them. */
   unknownBlocks:
     "M-CONT-4: a tool result that a client hands on to a language model keeps blocks of kinds this package does not know",
+  /** Members that the model has beside those of schema.json. */
+  moreMembers: {
+    because:
+      "the prose of 2025-11-25 names `pattern`; `_meta` of legacy parameters stands in the definition of Request",
+    members: { StringSchema: ["pattern"] },
+    metaOfParameters: ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
+  },
+  /** Members with another name on the wire of 2025-11-25. */
+  renamed: {
+    because: "tasks of both revisions read into the shape of the extension",
+    members: { ttlMs: "ttl", pollIntervalMs: "pollInterval" }
+  },
   /** Definitions whose schema.json is narrower than the schema.ts it was made from. */
   widened: {
     JSONValue: {

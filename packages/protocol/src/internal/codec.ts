@@ -40,7 +40,8 @@ const notifications = decodersOf(Object.entries(Notification.received).map(([met
 const decodeInputRequired = decoder(InputRequired)
 const decodeCreated = decoder(Created)
 
-const run = (
+/** Decodes a result or an answer. */
+export const run = (
   decode: Decoder | undefined,
   method: string,
   input: unknown
@@ -138,20 +139,25 @@ const levelOrInfo = (method: string, params: JsonObject): JsonObject =>
     ? params
     : { ...params, level: "info" }
 
-const decodeQuestion = (method: string, params: JsonObject | undefined, version: Version) => {
-  const decode = questions.get(method)
-  if (decode === undefined) return Result.fail(new MethodNotInRevision({ method, version }))
-  return Result.mapBoth(decode(params ?? {}), {
-    onFailure: ({ pointer, because }) => new InvalidParams({ method, pointer, because }),
-    onSuccess: ({ value }) => ({ method, params: value })
-  })
+/** A message that was read: its method, and what that method says. */
+export interface Named {
+  readonly method: string
+  readonly params: unknown
 }
 
-const decodeNotification = (method: string, params: JsonObject | undefined, version: Version) => {
-  const decode = notifications.get(method)
+/** Reads the parameters of a method, or knows no such method. */
+export type Read<A> = Result.Result<A, InvalidParams | MethodNotInRevision>
+
+/** Reads the parameters of a method with the decoder of that name. */
+export const readNamed = (
+  decoders: ReadonlyMap<string, Decoder>,
+  method: string,
+  params: JsonObject | undefined,
+  version: Version
+): Read<Named> => {
+  const decode = decoders.get(method)
   if (decode === undefined) return Result.fail(new MethodNotInRevision({ method, version }))
-  const read = TaskWire.fromWire(method, levelOrInfo(method, params ?? {}))
-  return Result.mapBoth(decode(read), {
+  return Result.mapBoth(decode(params ?? {}), {
     onFailure: ({ pointer, because }) => new InvalidParams({ method, pointer, because }),
     onSuccess: ({ value }) => ({ method, params: value })
   })
@@ -172,10 +178,29 @@ export const make = (version: Version): Revision => {
     Result.map(writers(schema)(method, straighten(method, params)), encoded)
   const missing = (method: string) => Result.fail(new MethodNotInRevision({ method, version }))
 
-  const decode = (method: Method.Method, result: JsonObject, accepts: ReadonlyArray<"task"> = []) =>
-    era === "modern" ? decodeByType(method, result, accepts) : decodeLegacy(method, result, accepts)
-  const question = (method: string, params: JsonObject | undefined) => decodeQuestion(method, params, version)
-  const hear = (method: string, params: JsonObject | undefined) => decodeNotification(method, params, version)
+  // The tables hold decoders of every type; the overloads say which one a method has.
+  function decode<M extends Method.Method, const Kind extends "task" = never>(
+    method: M,
+    result: JsonObject,
+    accepts?: ReadonlyArray<Kind>
+  ): Result.Result<Decoded<Method.Result<M> | ("task" extends Kind ? Created : never)>, InvalidResult>
+  function decode(
+    method: Method.Method,
+    result: JsonObject,
+    accepts: ReadonlyArray<"task"> = []
+  ): Result.Result<Decoded<unknown>, InvalidResult> {
+    return era === "modern" ? decodeByType(method, result, accepts) : decodeLegacy(method, result, accepts)
+  }
+
+  function question(method: string, params: JsonObject | undefined): Read<Question.Question>
+  function question(method: string, params: JsonObject | undefined): Read<Named> {
+    return readNamed(questions, method, params, version)
+  }
+
+  function hear(method: string, params: JsonObject | undefined): Read<Notification.Received>
+  function hear(method: string, params: JsonObject | undefined): Read<Named> {
+    return readNamed(notifications, method, TaskWire.fromWire(method, levelOrInfo(method, params ?? {})), version)
+  }
 
   return {
     version,
@@ -184,14 +209,14 @@ export const make = (version: Version): Revision => {
     supports: has,
     gate: (method) => Method.methods[method].gates.find((gate) => available(gate, version))?.capability,
     encode: (method, params) => (has(method) ? write(method, Method.methods[method].params, params) : missing(method)),
-    decode: decode as Revision["decode"],
-    question: question as Revision["question"],
+    decode,
+    question,
     answer: (method, answer) =>
       Result.map(writers(Question.questions[method].answer)(method, answer), ({ json, dropped }) => ({
         result: json,
         dropped
       })),
-    hear: hear as Revision["hear"],
+    hear,
     tell: (method, params) =>
       available(Notification.sent[method].span, version)
         ? write(method, Notification.sent[method].params, params)

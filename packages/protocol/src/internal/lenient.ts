@@ -158,18 +158,72 @@ const mendObject = (
   return mended
 }
 
-/** A decoder of one type, made once. */
+type Decode<A> = (input: unknown) => Result.Result<A, Schema.SchemaError>
+
+const mending = <A>(node: Node, decode: Decode<A>, input: unknown, at: Path): Result.Result<Decoded<A>, Misfit> => {
+  const first = decode(input)
+  if (Result.isSuccess(first)) return Result.succeed({ value: first.success, rejected: none })
+  const rejected: Array<Rejected> = []
+  const second = decode(mend(node, input, at, rejected))
+  return Result.isSuccess(second)
+    ? Result.succeed({ value: second.success, rejected })
+    : Result.fail(misfit(second.failure.issue, at))
+}
+
+// Below this a whole list is decoded at once, which is quicker as long as nothing in it is bad.
+const long = 16
+
+interface LongList {
+  readonly key: string
+  readonly item: Node
+  readonly decode: Decode<unknown>
+}
+
+const listsOf = (node: Node): ReadonlyArray<LongList> =>
+  node._tag !== "Objects"
+    ? []
+    : node.propertySignatures.flatMap(({ name, type }) => {
+        const item = type._tag === "Arrays" && type.annotations?.[perItemKey] === true ? type.rest[0] : undefined
+        if (typeof name !== "string" || item === undefined) return []
+        return [{ key: name, item, decode: Schema.decodeUnknownResult(Schema.make<Schema.Codec<unknown>>(item)) }]
+      })
+
+const decodeItems = ({ key, item, decode }: LongList, items: ReadonlyArray<unknown>, rejected: Array<Rejected>) =>
+  items.flatMap((each, index) => {
+    const first = decode(each)
+    if (Result.isSuccess(first)) return [first.success]
+    const inner: Array<Rejected> = []
+    const second = decode(mend(item, each, [key, index], inner))
+    if (Result.isSuccess(second)) {
+      rejected.push(...inner)
+      return [second.success]
+    }
+    rejected.push(rejection(item, each, [key, index]))
+    return []
+  })
+
+/**
+ * A decoder of one type, made once. A long list in it is decoded item by item, so that a bad item costs no more than
+ * itself.
+ */
 export const decoder = <A>(
   schema: Schema.Codec<A, unknown>
 ): ((input: unknown) => Result.Result<Decoded<A>, Misfit>) => {
   const decode = Schema.decodeUnknownResult(schema)
+  const lists = listsOf(schema.ast)
   return (input) => {
-    const first = decode(input)
-    if (Result.isSuccess(first)) return Result.succeed({ value: first.success, rejected: none })
-    const rejected: Array<Rejected> = []
-    const second = decode(mend(schema.ast, input, [], rejected))
-    return Result.isSuccess(second)
-      ? Result.succeed({ value: second.success, rejected })
-      : Result.fail(misfit(second.failure.issue))
+    const found = isObject(input) ? lists.find(({ key }) => isLong(input, key)) : undefined
+    if (found === undefined || !isObject(input)) return mending(schema.ast, decode, input, [])
+    const items = input[found.key]
+    const shell = mending(schema.ast, decode, { ...input, [found.key]: [] }, [])
+    if (Result.isFailure(shell) || !Array.isArray(items)) return shell
+    const rejected = [...shell.success.rejected]
+    const value = { ...shell.success.value, [found.key]: decodeItems(found, items, rejected) }
+    return Result.succeed({ value, rejected })
   }
+}
+
+const isLong = (input: { readonly [key: string]: unknown }, key: string): boolean => {
+  const items = Object.hasOwn(input, key) ? input[key] : undefined
+  return Array.isArray(items) && items.length > long
 }

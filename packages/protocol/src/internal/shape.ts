@@ -66,6 +66,9 @@ const meta = maybe(Json)
 /** `_meta` of a type that has had it in every revision. */
 export const anyMeta = meta
 
+/** `_meta` of a type that is no message of its own any more since 2026-07-28. */
+export const earlierMeta = member({ to: "2025-11-25" })(maybe(Json))
+
 /** `_meta` of a type that has it since 2025-06-18. */
 export const laterMeta = from("2025-06-18")(maybe(Json))
 
