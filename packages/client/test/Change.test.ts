@@ -310,10 +310,13 @@ describe("changes of a modern server", () => {
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const peer = Peer.make(modern(granting))
-      const { fiber, seen } = yield* watching(yield* connect(peer).pipe(Scope.provide(scope)), { tools: true })
+      const client = yield* connect(peer).pipe(Scope.provide(scope))
+      const { fiber, seen } = yield* watching(client, { tools: true })
       yield* Scope.close(scope, Exit.void)
       assert.strictEqual((yield* Fiber.join(fiber))._tag, "Success")
       assert.deepStrictEqual(seen, [])
+      const late = yield* watching(client, { tools: true })
+      assert.strictEqual((yield* Fiber.join(late.fiber))._tag, "Success")
     })
   )
 })
@@ -398,19 +401,23 @@ describe("a gap in what a modern server tells", () => {
     })
   )
 
-  it.effect("T-33: a subscription that ends at once, each time, is given up when the schedule is over", () =>
-    Effect.gen(function* () {
-      const peer = Peer.make(modern(Peer.on("subscriptions/listen", () => ended)))
-      const relisten = everySecond.pipe(Schedule.upTo({ times: 3 }))
-      const { fiber } = yield* watching(yield* connect(peer, { relisten }), { tools: true })
-      for (let second = 0; second < 5; second++) {
-        yield* TestClock.adjust("1 second")
-        yield* settled
-      }
-      const result = yield* Fiber.join(fiber)
-      assert.strictEqual(result._tag === "Failure" && result.failure.reason._tag, "SubscriptionEnded")
-      assert.lengthOf(asked(peer), 4)
-    })
+  it.effect(
+    "T-33: a subscription that ends at once, each time, is given up when the schedule is over; so is the next stream",
+    () =>
+      Effect.gen(function* () {
+        const peer = Peer.make(modern(Peer.on("subscriptions/listen", () => ended)))
+        const client = yield* connect(peer, { relisten: everySecond.pipe(Schedule.upTo({ times: 3 })) })
+        for (const times of [4, 8]) {
+          const { fiber } = yield* watching(client, { tools: true })
+          for (let second = 0; second < 5; second++) {
+            yield* TestClock.adjust("1 second")
+            yield* settled
+          }
+          const result = yield* Fiber.join(fiber)
+          assert.strictEqual(result._tag === "Failure" && result.failure.reason._tag, "SubscriptionEnded")
+          assert.lengthOf(asked(peer), times)
+        }
+      })
   )
 
   it.effect("U-62: the schedule begins anew after a change was heard, or after a steady time", () =>
@@ -664,6 +671,19 @@ describe("changes of a legacy server", () => {
     })
   )
 
+  it.effect("a stream that begins long after a session was replaced is subscribed at once", () =>
+    Effect.gen(function* () {
+      const peer = restartable(legacy(subscribing))
+      const client = yield* connect(peer)
+      yield* (yield* watching(client, { resourceUris: [note] })).stop
+      peer.hangUp()
+      yield* settled
+      const { seen, watched } = yield* watching(client, { resourceUris: [note] })
+      assert.deepStrictEqual(uris(peer, "resources/subscribe"), [note, note])
+      assert.deepStrictEqual([watched, seen], [[{ resourceUris: [note] }], []])
+    })
+  )
+
   it.effect("L-RES-5, L-LIFE-15: a new session is subscribed again, and everything may have changed", () =>
     Effect.gen(function* () {
       const peer = restartable(legacy(subscribing))
@@ -674,6 +694,25 @@ describe("changes of a legacy server", () => {
       yield* settled
       assert.deepStrictEqual(uris(peer, "resources/subscribe"), [note, note])
       assert.deepStrictEqual(seen, ["tools", note])
+    })
+  )
+
+  it.effect("U-62: a server that dies soon after each subscription is not chased faster than the schedule says", () =>
+    Effect.gen(function* () {
+      const peer = restartable(
+        legacy((heard, me) => {
+          subscribing(heard, me)
+          if (heard.method === "resources/subscribe") queueMicrotask(() => me.hangUp())
+        })
+      )
+      const relisten = Schedule.spaced("10 seconds").pipe(Schedule.upTo({ times: 3 }))
+      const { fiber } = yield* watching(yield* connect(peer, { relisten }), { resourceUris: [note] })
+      for (let second = 0; second < 60; second++) {
+        yield* TestClock.adjust("1 second")
+        yield* settled
+      }
+      assert.strictEqual((yield* Fiber.join(fiber))._tag, "Failure")
+      assert.lengthOf(uris(peer, "resources/subscribe"), 4)
     })
   )
 

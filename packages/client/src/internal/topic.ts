@@ -1,8 +1,7 @@
 /**
  * What can be watched, each as one text: a filter becomes a set of them, which is easy to unite, compare and subtract.
  */
-import type * as Capabilities from "@mcp-effect/protocol/Capabilities"
-import * as Caps from "@mcp-effect/protocol/Capabilities"
+import * as Capabilities from "@mcp-effect/protocol/Capabilities"
 import type * as Subscription from "@mcp-effect/protocol/Subscription"
 import { Change, type Filter } from "../Change.ts"
 
@@ -82,7 +81,7 @@ const capabilityOf = (topic: Topic): Capabilities.Path => {
 
 /** Whether a server that says this of itself reports a topic. Nothing known is not a no. */
 export const isAnnounced = (topic: Topic, capabilities: Capabilities.Server | undefined): boolean =>
-  capabilities === undefined || Caps.declares(capabilities, capabilityOf(topic))
+  capabilities === undefined || Capabilities.declares(capabilities, capabilityOf(topic))
 
 /** Whether one address lies below another: `file:///a/b` below `file:///a`. */
 export const isBelow = (uri: string, above: string): boolean =>

@@ -5,6 +5,7 @@
 import type { NegotiationError } from "@mcp-effect/negotiation/NegotiationError"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import type { TransportError } from "@mcp-effect/transport/TransportError"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -66,10 +67,12 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   const scope = yield* Effect.scope
   const context = yield* Effect.context()
   const steadyAfter = Duration.toMillis(yield* Limits.SteadyAfter)
+  const most = yield* Limits.MaxPendingChanges
   const watchers = new Set<Watcher>()
   const wake = Latch.makeUnsafe(false)
   const unsettled = () => void wake.openUnsafe()
   const pacer = Pacer.make(options.relisten)
+  let closed = false
   let keeping = false
   let hold: Hold.Hold | undefined
   let gone: TransportError | undefined
@@ -81,7 +84,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     for (const { mailbox, topics } of watchers) if (topics.has(topic)) mailbox.put(topic, Topic.changeOf(topic))
   }
 
-  const deliverUpdate = (uri: string, most: number) => {
+  const deliverUpdate = (uri: string) => {
     heard = true
     const topic = Topic.at(uri)
     for (const { mailbox, topics } of watchers) {
@@ -95,7 +98,6 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     }
   }
 
-  const most = yield* Limits.MaxPendingChanges
   const report = ({ method, params }: JsonRpc.Notification) => {
     switch (method) {
       case "notifications/tools/list_changed":
@@ -106,7 +108,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
         return deliver("resources")
       case "notifications/resources/updated": {
         const read = connection.session().revision.hear(method, params)
-        if (Result.isSuccess(read) && read.success.method === method) deliverUpdate(read.success.params.uri, most)
+        if (Result.isSuccess(read) && read.success.method === method) deliverUpdate(read.success.params.uri)
       }
     }
   }
@@ -231,6 +233,8 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
 
   const keep = Effect.gen(function* () {
     const missed = new Set<Watcher>()
+    pacer.reset()
+    settledAt = undefined
     yield* SubscriptionRef.changes(connection.state).pipe(
       Stream.runForEach(() => Effect.sync(unsettled)),
       Effect.forkChild
@@ -244,13 +248,27 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
       if ((yield* look(missed)) === "rest") yield* wake.await
     }
     keeping = false
-  }).pipe(Effect.provideContext(context))
+  }).pipe(
+    Effect.onExit((exit) =>
+      Effect.sync(() => {
+        if (Exit.isSuccess(exit)) return
+        keeping = false
+        endAll(Cause.hasInterruptsOnly(exit.cause) ? Mailbox.noMore : Effect.die(Cause.squash(exit.cause)))
+      })
+    ),
+    Effect.provideContext(context)
+  )
 
-  yield* Effect.addFinalizer(() => Effect.sync(() => endAll(Mailbox.noMore)))
   const stop = inbound.listen((notification) => {
     if (watchers.size > 0) hold?.hear(notification)
   })
-  yield* Effect.addFinalizer(() => Effect.sync(stop))
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      closed = true
+      stop()
+      endAll(Mailbox.noMore)
+    })
+  )
 
   const watch: Watching["watch"] = (filter) =>
     Effect.acquireRelease(
@@ -269,8 +287,9 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
           }
         }
         watchers.add(watcher)
-        unsettled()
-        if (keeping) return Effect.succeed(watcher)
+        if (closed) endAll(Mailbox.noMore)
+        else unsettled()
+        if (keeping || closed) return Effect.succeed(watcher)
         keeping = true
         return Effect.as(Effect.forkIn(keep, scope, { startImmediately: true }), watcher)
       }),
