@@ -133,17 +133,27 @@ export type EmbeddedResource = typeof EmbeddedResource.Type
 const known = new Set(["text", "image", "audio", "resource_link", "resource", "tool_use", "tool_result"])
 
 /**
- * A kind of block that this package does not know. Its `type` is branded, so that comparing `type` with a known name
- * tells the blocks apart.
+ * The `type` of a block that this package does not know. At run time it is whatever the peer wrote; to the compiler it is
+ * this one text, so that comparing `type` with a known name tells the blocks apart. Read it with `typeOf`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type UnknownType = "another kind of block"
+
+const unknownName = Schema.String.check(
+  Schema.makeFilter((type: string) => !known.has(type) || "expected a known kind of block to be complete")
+)
+
+/**
+ * A kind of block that this package does not know, kept as it came.
  *
  * @category schemas
  * @since 0.1.0
  */
-export const Unknown = open({
-  type: Schema.String.check(
-    Schema.makeFilter((type: string) => !known.has(type) || "expected a known kind of block to be complete")
-  ).pipe(Schema.brand("UnknownBlock"))
-}).pipe(named("any other block"))
+export const Unknown = open({ type: Schema.make<Schema.Codec<UnknownType, string>>(unknownName.ast) }).pipe(
+  named("any other block")
+)
 
 /**
  * A kind of block that this package does not know.
@@ -173,6 +183,14 @@ export const Block = Schema.Union([Text, Image, Audio, ResourceLink, EmbeddedRes
  * @since 0.1.0
  */
 export type Block = typeof Block.Type
+
+/**
+ * The kind of a block as a text, for blocks that this package does not know as well.
+ *
+ * @category accessors
+ * @since 0.1.0
+ */
+export const typeOf = (block: Block): string => block.type
 
 /**
  * A tool that the language model wants to use; in sampling only.
