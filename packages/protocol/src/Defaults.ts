@@ -8,6 +8,7 @@
  */
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
+import * as limits from "./internal/limits.ts"
 
 const duration = (name: string, value: Duration.Input) =>
   Context.Reference<Duration.Duration>(`@mcp-effect/protocol/Defaults/${name}`, {
@@ -87,7 +88,7 @@ export const SessionDeleteTimeout = duration("SessionDeleteTimeout", "2 seconds"
  * @category bounds
  * @since 0.1.0
  */
-export const MaxMessageBytes = count("MaxMessageBytes", 64 * 1024 * 1024)
+export const MaxMessageBytes = count("MaxMessageBytes", limits.bytes)
 
 /**
  * How much of a child's standard error is kept for error messages, in bytes. 64 KiB.
@@ -119,7 +120,7 @@ export const MaxItems = count("MaxItems", 100_000)
  * @category bounds
  * @since 0.1.0
  */
-export const MaxMessageDepth = count("MaxMessageDepth", 512)
+export const MaxMessageDepth = count("MaxMessageDepth", limits.depth)
 
 /**
  * How many members and items one message may have in all. 4 Mi.
@@ -127,7 +128,7 @@ export const MaxMessageDepth = count("MaxMessageDepth", 512)
  * @category bounds
  * @since 0.1.0
  */
-export const MaxMessageMembers = count("MaxMessageMembers", 4 * 1024 * 1024)
+export const MaxMessageMembers = count("MaxMessageMembers", limits.members)
 
 /**
  * The longest a request may take when progress keeps resetting its clock. 10 minutes.

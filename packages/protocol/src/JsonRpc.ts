@@ -9,6 +9,7 @@
  */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as limits from "./internal/limits.ts"
 import { isObject } from "./internal/node.ts"
 
 /**
@@ -262,9 +263,6 @@ export interface ParseOptions {
   readonly maxMembers?: number
 }
 
-// A text this short cannot pass either default; most messages are.
-const harmless = 1024
-
 const quote = 0x22
 const backslash = 0x5c
 
@@ -316,12 +314,12 @@ const endOfString = (text: string, start: number): number => {
  * @since 0.1.0
  */
 export const parse = (text: string, options?: ParseOptions): ReadonlyArray<Result.Result<Message, Malformed>> => {
-  if (text.length > (options?.maxLength ?? 64 * 1024 * 1024)) return [malformed("it is too long")]
-  const limited = options?.maxDepth !== undefined || options?.maxMembers !== undefined
-  const excess =
-    text.length <= harmless && !limited
-      ? undefined
-      : exceeds(text, options?.maxDepth ?? 512, options?.maxMembers ?? 4 * 1024 * 1024)
+  if (text.length > (options?.maxLength ?? limits.bytes)) return [malformed("it is too long")]
+  const maxDepth = options?.maxDepth ?? limits.depth
+  const maxMembers = options?.maxMembers ?? limits.members
+  // Nesting takes two characters a level and a member at least one, so a short text need not be counted.
+  const harmless = text.length <= 2 * maxDepth && text.length <= maxMembers
+  const excess = harmless ? undefined : exceeds(text, maxDepth, maxMembers)
   if (excess !== undefined) return [malformed(excess)]
   const value = Result.try((): unknown => JSON.parse(text))
   if (Result.isFailure(value)) return [malformed("it is not JSON")]
