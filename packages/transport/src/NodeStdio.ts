@@ -1,10 +1,10 @@
 /**
  * A server in a child process, spoken to over its standard input and output, on Node itself.
  *
- * The same options and the same behaviour as `Stdio`, over `node:child_process` instead of Effect's process streams,
- * which saves a good part of the work per message; on Windows it also finds and runs `.cmd` files, which `Stdio` leaves
- * to its spawner. It is the only module of the libraries that imports `node:`, and no
- * other module imports it: import it as `@mcp-effect/transport/NodeStdio`.
+ * The same options and the same behaviour as `Stdio`, over `node:child_process` instead of Effect's process streams, which
+ * saves a good part of the work per message. On Windows it also finds and runs `.cmd` files; `Stdio` leaves that to its
+ * spawner. It is the only module of the libraries that imports `node:`, and no other module imports it: import it as
+ * `@mcp-effect/transport/NodeStdio`.
  *
  * @since 0.1.0
  */

@@ -8,6 +8,9 @@
  * Redirects are followed by this module alone, to the same origin (T-HTTP-7). With `fetch` that means a `RequestInit` of
  * `redirect: "manual"`; other fields of a `RequestInit` in the context of `make` or of the call are kept.
  *
+ * How long an answer may take is the caller's business. A client's own limits come on top: Node's `fetch` gives up after
+ * five minutes without a byte (T-HTTP-10), the undici layer of `@effect/platform-node` does not.
+ *
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"

@@ -184,10 +184,12 @@ describe.each(clients)("StreamableHttp over %s", (_name, client) => {
         (response: Parameters<Handler>[1]) => response.writeHead(202).end(),
         (response: Parameters<Handler>[1]) => response.writeHead(204).end(),
         (response: Parameters<Handler>[1]) => response.writeHead(202, { "content-type": "text/plain" }).end("Accepted"),
-        (response: Parameters<Handler>[1]) => json(response, null)
+        (response: Parameters<Handler>[1]) => json(response, null),
+        // Held open: nobody waits for its end.
+        (response: Parameters<Handler>[1]) => events(response)
       ]
       const { wire } = yield* opened((_seen, response) => bodies.shift()?.(response))
-      yield* Effect.repeat(wire.send(initialized, modern), { times: 3 })
+      yield* Effect.repeat(wire.send(initialized, modern), { times: 4 })
       assert.strictEqual(bodies.length, 0)
     })
   )

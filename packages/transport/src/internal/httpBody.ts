@@ -1,6 +1,7 @@
 /**
  * Bodies read with a bound.
  */
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { HttpClientError } from "effect/http/HttpClientError"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
@@ -66,16 +67,25 @@ const refusalLimit = 64 * 1024
 const refusalPatience = "2 seconds"
 
 /** The beginning of a body that only matters for an error message. Never fails and never takes long. */
-export const beginning = (response: HttpClientResponse): Effect.Effect<string> =>
+export const beginning = (
+  response: HttpClientResponse,
+  patience: Duration.Input = refusalPatience
+): Effect.Effect<string> =>
   Effect.suspend(() => {
     const collected = collector(refusalLimit)
     return pour(response, collected.add).pipe(
-      Effect.timeoutOption(refusalPatience),
+      Effect.timeoutOption(patience),
       Effect.ignore,
       Effect.andThen(Effect.sync(collected.text))
     )
   })
 
+/** An event stream would go on; its connection is given up after a moment. */
+const glance = "10 millis"
+
 /** Lets go of a body nobody needs: read when it is short, so that the connection can be used again. */
-export const discard = (response: HttpClientResponse): Effect.Effect<void> =>
-  announced(response) === 0 || response.status === 204 ? Effect.void : Effect.asVoid(beginning(response))
+export const discard = (response: HttpClientResponse): Effect.Effect<void> => {
+  if (announced(response) === 0 || response.status === 204) return Effect.void
+  const patience = mediaTypeOf(response) === "text/event-stream" ? glance : refusalPatience
+  return Effect.asVoid(beginning(response, patience))
+}
