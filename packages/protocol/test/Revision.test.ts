@@ -206,6 +206,22 @@ describe("reading a result", () => {
     ])
   })
 
+  it("T-TOOL-1: a list of thousands tells each bad item by its place, as a short one does", () => {
+    const bad = [{ name: "bad" }, null, { ...tool, icons: [{ src: 1 }] }]
+    const { value: read, rejected } = tools({ tools: [...Array.from({ length: 1_000 }, () => tool), ...bad] })
+    assert.lengthOf(read.tools, 1_001)
+    assert.deepStrictEqual(rejected, [
+      { pointer: "/tools/1000", name: "bad", because: "inputSchema is missing" },
+      { pointer: "/tools/1001", name: undefined, because: "expected object" },
+      { pointer: "/tools/1002/icons/0", name: undefined, because: "src expected string" }
+    ])
+    const short = tools({ tools: bad }).rejected
+    assert.deepStrictEqual(
+      short.map(({ because }) => because),
+      rejected.map(({ because }) => because)
+    )
+  })
+
   it("T-TOOL-6: an empty schema is an object, a null one is rejected", () => {
     const { value: read, rejected } = tools({
       tools: [
