@@ -18,6 +18,7 @@ import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
+import { echo, hostile, odd, request, started, textOf, until } from "./internal/trial.ts"
 import * as Script from "./Script.ts"
 import * as Transcript from "./Transcript.ts"
 
@@ -130,41 +131,6 @@ const law = (
       Effect.provideService(Diagnostics, () => Effect.void)
     )
 })
-
-const sender: Revision.Sender = { client: { name: "laws", version: "1.0.0" }, capabilities: {} }
-
-const request = (
-  { revision }: Bench,
-  id: JsonRpc.RequestId,
-  method: string,
-  params: JsonRpc.JsonObject = {},
-  progress = false
-): JsonRpc.Request => ({
-  jsonrpc: "2.0",
-  id,
-  method,
-  params: revision.stamp(sender)(params, progress ? { progressToken: id } : {}) ?? {}
-})
-
-const echo = (bench: Bench, id: JsonRpc.RequestId, text: string) =>
-  request(bench, id, "tools/call", { name: "echo", arguments: { text } })
-
-const textOf = (answer: JsonRpc.Response): unknown => {
-  const content = JsonRpc.isSuccess(answer) ? answer.result["content"] : undefined
-  const first: unknown = Array.isArray(content) ? content[0] : undefined
-  return typeof first === "object" && first !== null && "text" in first ? first.text : undefined
-}
-
-/** Lets the server come to something; gives up with the law's patience. */
-const until = (condition: Effect.Effect<boolean>): Effect.Effect<void> =>
-  Effect.flatMap(condition, (yes) => (yes ? Effect.void : Effect.delay(until(condition), 5)))
-
-const started = (bench: Bench, method: string) =>
-  until(Effect.map(bench.transcript, (entries) => Transcript.methods(entries).includes(method)))
-
-const odd = `\u0000\r\n\u2028 "\\ 读😀 data: x\n\n: y${"é".repeat(200_000)}`
-
-const hostile: JsonRpc.JsonObject = JSON.parse('{"__proto__":{"polluted":true},"constructor":1}')
 
 /**
  * The laws, in the order of the contract.

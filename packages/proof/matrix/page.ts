@@ -1,0 +1,50 @@
+/**
+ * Prints `docs/compatibility.md` from the rows: `pnpm --filter @mcp-effect/proof run page`.
+ */
+import { readFileSync, writeFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { rows } from "./Matrix.ts"
+
+export const file = fileURLToPath(new URL("../../../docs/compatibility.md", import.meta.url))
+
+const manifest: { readonly dependencies: Readonly<Record<string, string>> } = JSON.parse(
+  readFileSync(new URL("../package.json", import.meta.url), "utf8")
+)
+
+const versionOf = (name: string) => manifest.dependencies[name] ?? "?"
+
+const line = (cells: ReadonlyArray<string | number>) => `| ${cells.join(" | ")} |`
+
+const table = [
+  line(["Server", "`auto` agrees on", "rule", "over", "trips", "again", "`legacy`", "pinned 2026-07-28"]),
+  line(["---", "---", "---", "---", "---:", "---:", "---", "---"]),
+  ...rows.map((row) => line([row.server, row.auto, row.rule, row.over, row.trips, row.again, row.legacy, row.pinned]))
+].join("\n")
+
+export const page = `# Compatibility
+
+Which servers this library was tried with, and what connecting to each comes to. Every cell is checked against the real
+server whenever the tests run; the page is printed from the same data, so it cannot go stale.
+
+${table}
+
+How to read it:
+
+- **rule** is the row of the [table of negotiation](negotiation.md) that settled the era.
+- **trips** counts the answers that were waited for before the connection was agreed. HTTP+SSE takes four: both POSTs are
+  refused before the stream is opened.
+- **again** is the same for the next connection, which remembers the era: a modern server is not asked at all, a legacy one
+  only to shake hands.
+- **legacy** is the version agreed on in mode \`legacy\`, or the reason of the error. Effect's server for 2026-07-28 alone
+  answers \`initialize\` with -32020 and names no versions.
+- **pinned** says whether the tools can be listed over a pinned connection, which sends nothing before that; otherwise the
+  reason of the error. Older servers on a pipe answer a request even if nobody has greeted them: a pin is your promise,
+  and only \`verify\` checks it.
+
+The servers: \`@modelcontextprotocol/server\` ${versionOf("@modelcontextprotocol/server")} ("server"); Effect's \`McpServer\`
+${versionOf("effect")}, configured for one revision or for all ("effect"); \`@modelcontextprotocol/server-everything\`
+${versionOf("@modelcontextprotocol/server-everything")}, \`-filesystem\` ${versionOf("@modelcontextprotocol/server-filesystem")} and
+\`-memory\` ${versionOf("@modelcontextprotocol/server-memory")}; \`@modelcontextprotocol/sdk\` in five releases ("sdk").
+`
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(file, page)
