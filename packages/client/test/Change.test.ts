@@ -355,6 +355,24 @@ describe("a gap in what a modern server tells", () => {
     )
   }
 
+  it.effect(
+    "T-31: a subscription the server cancelled leaves no request open, and its late result is nothing new",
+    () =>
+      Effect.gen(function* () {
+        const peer = Peer.make(modern(granting))
+        yield* watching(yield* connect(peer), { tools: true })
+        const id = last(peer)!
+        peer.say({ method: "notifications/cancelled", params: { requestId: String(id) } })
+        yield* settled
+        assert.deepStrictEqual(cancelled(peer), [id])
+        yield* TestClock.adjust("1 second")
+        yield* settled
+        peer.answer({ id }, ended)
+        yield* TestClock.adjust("10 seconds")
+        assert.lengthOf(asked(peer), 2)
+      })
+  )
+
   it.effect("a cancellation that names another request changes nothing", () =>
     Effect.gen(function* () {
       const peer = Peer.make(modern(granting))

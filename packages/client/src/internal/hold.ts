@@ -88,8 +88,8 @@ const listening = (options: Options, session: Session): Hold => {
     for (const topic of asked) {
       if (!next.granted.has(topic)) refused.set(topic, "the server left it out of its acknowledgement")
     }
-    if (next.granted.size === 0) yield* next.close
-    else current = next
+    current = next
+    if (next.granted.size === 0) yield* closeCurrent
   })
 
   return {

@@ -56,11 +56,12 @@ export const make = Effect.fnUntraced(function* (
   const run = Effect.runForkWith(yield* Effect.context())
   const report = yield* Diagnostics
   const listeners = new Set<(log: ServerLog) => void>()
-  let owner: { readonly message: JsonRpc.Notification; readonly request: LoggedRequest } | undefined
+  /** The request that the message heard next belongs to: its own listener hears it first. */
+  let owner: LoggedRequest | undefined
 
   const stop = inbound.listen((message) => {
     if (message.method !== method || listeners.size === 0) return
-    const request = owner?.message === message ? owner.request : undefined
+    const request = owner
     owner = undefined
     const heard = hear(method, message.params)
     if (Result.isFailure(heard) || heard.success.method !== method) {
@@ -89,8 +90,8 @@ export const make = Effect.fnUntraced(function* (
       if (listeners.size === 0) return onNotification
       const request: LoggedRequest = { method: asked, target: targetOf(params) }
       return (message) => {
-        if (message.method === method) owner = { message, request }
         onNotification?.(message)
+        if (message.method === method) owner = request
       }
     }
   }

@@ -1,6 +1,6 @@
 /**
- * What waits for one reader of changes. A change that waits already is not put in again, so a slow reader costs no
- * memory and misses nothing.
+ * What waits for one reader of changes, each under a key. A change that waits already keeps its place, so a slow reader
+ * costs no memory and misses nothing.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -42,7 +42,7 @@ export const make = (): Mailbox => {
   return {
     size: () => waiting.size,
     put: (key, change) => {
-      if (ended !== undefined || waiting.has(key)) return
+      if (ended !== undefined) return
       waiting.set(key, change)
       something.openUnsafe()
     },
