@@ -43,4 +43,4 @@ export const Annotations = open({
  * @category models
  * @since 0.1.0
  */
-export type Annotations = typeof Annotations.Type
+export interface Annotations extends Schema.Schema.Type<typeof Annotations> {}

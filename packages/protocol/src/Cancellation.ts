@@ -26,4 +26,4 @@ export const Params = open({
  * @category models
  * @since 0.1.0
  */
-export type Params = typeof Params.Type
+export interface Params extends Schema.Schema.Type<typeof Params> {}

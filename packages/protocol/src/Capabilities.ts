@@ -61,7 +61,7 @@ export const Client = open({
  * @category models
  * @since 0.1.0
  */
-export type Client = typeof Client.Type
+export interface Client extends Schema.Schema.Type<typeof Client> {}
 
 /**
  * What a server can do for a client.
@@ -86,7 +86,7 @@ export const Server = open({
  * @category models
  * @since 0.1.0
  */
-export type Server = typeof Server.Type
+export interface Server extends Schema.Schema.Type<typeof Server> {}
 
 /**
  * A path into capabilities, for example `["resources", "subscribe"]`.

@@ -50,7 +50,7 @@ export const Params = open({
  * @category models
  * @since 0.1.0
  */
-export type Params = typeof Params.Type
+export interface Params extends Schema.Schema.Type<typeof Params> {}
 
 /**
  * Suggestions, best first; a server may send 100.
@@ -73,4 +73,4 @@ export const Result = result({
  * @category models
  * @since 0.1.0
  */
-export type Result = typeof Result.Type
+export interface Result extends Schema.Schema.Type<typeof Result> {}

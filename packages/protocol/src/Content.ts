@@ -35,7 +35,7 @@ export const Text = open({
  * @category models
  * @since 0.1.0
  */
-export type Text = typeof Text.Type
+export interface Text extends Schema.Schema.Type<typeof Text> {}
 
 /**
  * A picture, in base64.
@@ -57,7 +57,7 @@ export const Image = open({
  * @category models
  * @since 0.1.0
  */
-export type Image = typeof Image.Type
+export interface Image extends Schema.Schema.Type<typeof Image> {}
 
 /**
  * Sound, in base64. 2024-11-05 does not know it: a note in text takes its place.
@@ -85,7 +85,7 @@ export const Audio = open({
  * @category models
  * @since 0.1.0
  */
-export type Audio = typeof Audio.Type
+export interface Audio extends Schema.Schema.Type<typeof Audio> {}
 
 /**
  * Points to a resource. Revisions before 2025-06-18 do not know it: its address as text takes its place.
@@ -107,7 +107,7 @@ export const ResourceLink = open({ type: Schema.Literal("resource_link"), ...res
  * @category models
  * @since 0.1.0
  */
-export type ResourceLink = typeof ResourceLink.Type
+export interface ResourceLink extends Schema.Schema.Type<typeof ResourceLink> {}
 
 /**
  * The contents of a resource, put in.
@@ -128,7 +128,7 @@ export const EmbeddedResource = open({
  * @category models
  * @since 0.1.0
  */
-export type EmbeddedResource = typeof EmbeddedResource.Type
+export interface EmbeddedResource extends Schema.Schema.Type<typeof EmbeddedResource> {}
 
 const known = new Set(["text", "image", "audio", "resource_link", "resource", "tool_use", "tool_result"])
 
@@ -161,7 +161,7 @@ export const Unknown = open({ type: Schema.make<Schema.Codec<UnknownType, string
  * @category models
  * @since 0.1.0
  */
-export type Unknown = typeof Unknown.Type
+export interface Unknown extends Schema.Schema.Type<typeof Unknown> {}
 
 /**
  * One piece of content.
@@ -212,7 +212,7 @@ export const ToolUse = open({
  * @category models
  * @since 0.1.0
  */
-export type ToolUse = typeof ToolUse.Type
+export interface ToolUse extends Schema.Schema.Type<typeof ToolUse> {}
 
 /**
  * What that tool gave; in sampling only.
@@ -236,7 +236,7 @@ export const ToolResult = open({
  * @category models
  * @since 0.1.0
  */
-export type ToolResult = typeof ToolResult.Type
+export interface ToolResult extends Schema.Schema.Type<typeof ToolResult> {}
 
 /**
  * One piece of a sampling message: no resources, but the use of tools.

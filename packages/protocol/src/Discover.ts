@@ -46,7 +46,7 @@ export const DiscoverResult = result({
  * @category models
  * @since 0.1.0
  */
-export type DiscoverResult = typeof DiscoverResult.Type
+export interface DiscoverResult extends Schema.Schema.Type<typeof DiscoverResult> {}
 
 const decodeResult = decoder(DiscoverResult)
 const decodeImplementation = decoder(Implementation.Implementation)

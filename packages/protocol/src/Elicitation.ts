@@ -133,7 +133,7 @@ export const Form = open({
  * @category models
  * @since 0.1.0
  */
-export type Form = typeof Form.Type
+export interface Form extends Schema.Schema.Type<typeof Form> {}
 
 const task = member({ from: "2025-11-25", to: "2025-11-25" })(maybe(open({ ttl: maybe(Schema.Int) })))
 
@@ -157,7 +157,7 @@ export const FormParams = open({
  * @category models
  * @since 0.1.0
  */
-export type FormParams = typeof FormParams.Type
+export interface FormParams extends Schema.Schema.Type<typeof FormParams> {}
 
 /**
  * Asks the user to open an address. Never open or fetch it without consent (M-ELI-19 to 23).
@@ -181,7 +181,7 @@ export const UrlParams = open({
  * @category models
  * @since 0.1.0
  */
-export type UrlParams = typeof UrlParams.Type
+export interface UrlParams extends Schema.Schema.Type<typeof UrlParams> {}
 
 /**
  * A question to the user.
@@ -232,7 +232,7 @@ export const Result = open({
  * @category models
  * @since 0.1.0
  */
-export type Result = typeof Result.Type
+export interface Result extends Schema.Schema.Type<typeof Result> {}
 
 /**
  * The user visited the address of this question; 2025-11-25 only. It may never come, and unknown ids are ignored.
@@ -248,4 +248,4 @@ export const CompleteParams = open({ elicitationId: Schema.String, _meta: maybe(
  * @category models
  * @since 0.1.0
  */
-export type CompleteParams = typeof CompleteParams.Type
+export interface CompleteParams extends Schema.Schema.Type<typeof CompleteParams> {}

@@ -28,7 +28,7 @@ export const Icon = open({
  * @category models
  * @since 0.1.0
  */
-export type Icon = typeof Icon.Type
+export interface Icon extends Schema.Schema.Type<typeof Icon> {}
 
 /**
  * A list of icons; one that cannot be read is left out.
@@ -59,4 +59,4 @@ export const Implementation = open({
  * @category models
  * @since 0.1.0
  */
-export type Implementation = typeof Implementation.Type
+export interface Implementation extends Schema.Schema.Type<typeof Implementation> {}

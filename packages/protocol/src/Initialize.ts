@@ -32,7 +32,7 @@ export const Params = open({
  * @category models
  * @since 0.1.0
  */
-export type Params = typeof Params.Type
+export interface Params extends Schema.Schema.Type<typeof Params> {}
 
 /**
  * What the server answers: its version may be another than the one offered, also one that this package does not know.
@@ -54,7 +54,7 @@ export const InitializeResult = result({
  * @category models
  * @since 0.1.0
  */
-export type InitializeResult = typeof InitializeResult.Type
+export interface InitializeResult extends Schema.Schema.Type<typeof InitializeResult> {}
 
 const decodeResult = decoder(InitializeResult)
 

@@ -102,4 +102,4 @@ export const InputRequired = open({
  * @category models
  * @since 0.1.0
  */
-export type InputRequired = typeof InputRequired.Type
+export interface InputRequired extends Schema.Schema.Type<typeof InputRequired> {}

@@ -54,7 +54,7 @@ export const SetLevelParams = open({ level: Level, _meta: anyMeta })
  * @category models
  * @since 0.1.0
  */
-export type SetLevelParams = typeof SetLevelParams.Type
+export interface SetLevelParams extends Schema.Schema.Type<typeof SetLevelParams> {}
 
 /**
  * One message of the server's log. An unknown level reads as `info`.
@@ -76,4 +76,4 @@ export const MessageParams = open({
  * @category models
  * @since 0.1.0
  */
-export type MessageParams = typeof MessageParams.Type
+export interface MessageParams extends Schema.Schema.Type<typeof MessageParams> {}

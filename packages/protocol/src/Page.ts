@@ -47,4 +47,4 @@ export const Params = open({ cursor: maybe(Cursor), _meta: anyMeta })
  * @category models
  * @since 0.1.0
  */
-export type Params = typeof Params.Type
+export interface Params extends Schema.Schema.Type<typeof Params> {}

@@ -30,7 +30,7 @@ export const Argument = open({
  * @category models
  * @since 0.1.0
  */
-export type Argument = typeof Argument.Type
+export interface Argument extends Schema.Schema.Type<typeof Argument> {}
 
 /**
  * A prompt.
@@ -53,7 +53,7 @@ export const Prompt = open({
  * @category models
  * @since 0.1.0
  */
-export type Prompt = typeof Prompt.Type
+export interface Prompt extends Schema.Schema.Type<typeof Prompt> {}
 
 /**
  * One page of prompts.
@@ -69,7 +69,7 @@ export const ListResult = result({ prompts: list(Prompt), nextCursor: Page.nextC
  * @category models
  * @since 0.1.0
  */
-export type ListResult = typeof ListResult.Type
+export interface ListResult extends Schema.Schema.Type<typeof ListResult> {}
 
 /**
  * Which prompt, with which values.
@@ -90,7 +90,7 @@ export const GetParams = open({
  * @category models
  * @since 0.1.0
  */
-export type GetParams = typeof GetParams.Type
+export interface GetParams extends Schema.Schema.Type<typeof GetParams> {}
 
 /**
  * One message of a prompt; always a single block.
@@ -106,7 +106,7 @@ export const Message = open({ role: Role, content: Content.Block }).pipe(named("
  * @category models
  * @since 0.1.0
  */
-export type Message = typeof Message.Type
+export interface Message extends Schema.Schema.Type<typeof Message> {}
 
 /**
  * The messages of a prompt.
@@ -122,4 +122,4 @@ export const GetResult = result({ description: maybe(Schema.String), messages: l
  * @category models
  * @since 0.1.0
  */
-export type GetResult = typeof GetResult.Type
+export interface GetResult extends Schema.Schema.Type<typeof GetResult> {}

@@ -28,7 +28,7 @@ export const Resource = open(resourceFields).pipe(named("Resource"))
  * @category models
  * @since 0.1.0
  */
-export type Resource = typeof Resource.Type
+export interface Resource extends Schema.Schema.Type<typeof Resource> {}
 
 /**
  * A family of resources: `uriTemplate` follows RFC 6570.
@@ -53,7 +53,7 @@ export const Template = open({
  * @category models
  * @since 0.1.0
  */
-export type Template = typeof Template.Type
+export interface Template extends Schema.Schema.Type<typeof Template> {}
 
 /**
  * One page of resources.
@@ -69,7 +69,7 @@ export const ListResult = result({ resources: list(Resource), nextCursor: Page.n
  * @category models
  * @since 0.1.0
  */
-export type ListResult = typeof ListResult.Type
+export interface ListResult extends Schema.Schema.Type<typeof ListResult> {}
 
 /**
  * One page of templates.
@@ -89,7 +89,7 @@ export const TemplatesResult = result({
  * @category models
  * @since 0.1.0
  */
-export type TemplatesResult = typeof TemplatesResult.Type
+export interface TemplatesResult extends Schema.Schema.Type<typeof TemplatesResult> {}
 
 /**
  * What to read.
@@ -105,7 +105,7 @@ export const ReadParams = open({ uri: Schema.String, ...InputRequired.retry, _me
  * @category models
  * @since 0.1.0
  */
-export type ReadParams = typeof ReadParams.Type
+export interface ReadParams extends Schema.Schema.Type<typeof ReadParams> {}
 
 /**
  * What was read; one address may give several contents, as a folder does.
@@ -121,7 +121,7 @@ export const ReadResult = result({ contents: list(Contents), ...cacheHints })
  * @category models
  * @since 0.1.0
  */
-export type ReadResult = typeof ReadResult.Type
+export interface ReadResult extends Schema.Schema.Type<typeof ReadResult> {}
 
 /**
  * Which resource to watch, or to stop watching; legacy era. A modern server is asked by `subscriptions/listen`.
@@ -137,7 +137,7 @@ export const SubscribeParams = open({ uri: Schema.String, _meta: anyMeta })
  * @category models
  * @since 0.1.0
  */
-export type SubscribeParams = typeof SubscribeParams.Type
+export interface SubscribeParams extends Schema.Schema.Type<typeof SubscribeParams> {}
 
 /**
  * A watched resource changed: read it again. It may be a part of the one that is watched.
@@ -153,4 +153,4 @@ export const UpdatedParams = open({ uri: Schema.String, _meta: anyMeta })
  * @category models
  * @since 0.1.0
  */
-export type UpdatedParams = typeof UpdatedParams.Type
+export interface UpdatedParams extends Schema.Schema.Type<typeof UpdatedParams> {}

@@ -20,7 +20,7 @@ export const Root = open({ uri: Schema.String, name: maybe(Schema.String), _meta
  * @category models
  * @since 0.1.0
  */
-export type Root = typeof Root.Type
+export interface Root extends Schema.Schema.Type<typeof Root> {}
 
 /**
  * Asks for the roots.
@@ -36,7 +36,7 @@ export const Params = open({ _meta: anyMeta })
  * @category models
  * @since 0.1.0
  */
-export type Params = typeof Params.Type
+export interface Params extends Schema.Schema.Type<typeof Params> {}
 
 /**
  * The roots.
@@ -52,4 +52,4 @@ export const Result = open({ roots: Schema.Array(Root), _meta: earlierMeta }).pi
  * @category models
  * @since 0.1.0
  */
-export type Result = typeof Result.Type
+export interface Result extends Schema.Schema.Type<typeof Result> {}

@@ -71,7 +71,7 @@ export const Message = open({
  * @category models
  * @since 0.1.0
  */
-export type Message = typeof Message.Type
+export interface Message extends Schema.Schema.Type<typeof Message> {}
 
 /**
  * Which model the server would like; each priority from 0 to 1, hints in order of preference.
@@ -92,7 +92,7 @@ export const ModelPreferences = open({
  * @category models
  * @since 0.1.0
  */
-export type ModelPreferences = typeof ModelPreferences.Type
+export interface ModelPreferences extends Schema.Schema.Type<typeof ModelPreferences> {}
 
 /**
  * A tool the model may use, described by the server that asks.
@@ -140,7 +140,7 @@ export const Params = open({
  * @category models
  * @since 0.1.0
  */
-export type Params = typeof Params.Type
+export interface Params extends Schema.Schema.Type<typeof Params> {}
 
 /**
  * What the model said. `stopReason` is open; `endTurn`, `stopSequence`, `maxTokens` and `toolUse` are standard.
@@ -162,4 +162,4 @@ export const Result = open({
  * @category models
  * @since 0.1.0
  */
-export type Result = typeof Result.Type
+export interface Result extends Schema.Schema.Type<typeof Result> {}

@@ -28,7 +28,7 @@ export const Filter = open({
  * @category models
  * @since 0.1.0
  */
-export type Filter = typeof Filter.Type
+export interface Filter extends Schema.Schema.Type<typeof Filter> {}
 
 /**
  * Opens a subscription.
@@ -44,7 +44,7 @@ export const ListenParams = open({ notifications: Filter, _meta: anyMeta })
  * @category models
  * @since 0.1.0
  */
-export type ListenParams = typeof ListenParams.Type
+export interface ListenParams extends Schema.Schema.Type<typeof ListenParams> {}
 
 /**
  * The server ended the subscription in good order.
@@ -60,7 +60,7 @@ export const ListenResult = result({})
  * @category models
  * @since 0.1.0
  */
-export type ListenResult = typeof ListenResult.Type
+export interface ListenResult extends Schema.Schema.Type<typeof ListenResult> {}
 
 /**
  * The first message of a subscription: the part of the filter that the server will honour.
@@ -76,4 +76,4 @@ export const AcknowledgedParams = open({ notifications: Filter, _meta: anyMeta }
  * @category models
  * @since 0.1.0
  */
-export type AcknowledgedParams = typeof AcknowledgedParams.Type
+export interface AcknowledgedParams extends Schema.Schema.Type<typeof AcknowledgedParams> {}

@@ -79,7 +79,7 @@ export const Task = open(fields).pipe(named("Task"))
  * @category models
  * @since 0.1.0
  */
-export type Task = typeof Task.Type
+export interface Task extends Schema.Schema.Type<typeof Task> {}
 
 /**
  * A request was taken on as a task instead of being answered.
@@ -95,7 +95,7 @@ export const Created = open({ _meta: anyMeta, resultType: Schema.Literal("task")
  * @category models
  * @since 0.1.0
  */
-export type Created = typeof Created.Type
+export interface Created extends Schema.Schema.Type<typeof Created> {}
 
 /**
  * A task, with what belongs to its status: questions, the result, or the error. 2025-11-25 has none of the three; its
@@ -115,7 +115,7 @@ export const GetResult = result({
  * @category models
  * @since 0.1.0
  */
-export type GetResult = typeof GetResult.Type
+export interface GetResult extends Schema.Schema.Type<typeof GetResult> {}
 
 /**
  * Names a task.
@@ -131,7 +131,7 @@ export const IdParams = open({ taskId: Schema.String, _meta: anyMeta })
  * @category models
  * @since 0.1.0
  */
-export type IdParams = typeof IdParams.Type
+export interface IdParams extends Schema.Schema.Type<typeof IdParams> {}
 
 /**
  * Answers questions of a task; modern era.
@@ -147,7 +147,7 @@ export const UpdateParams = open({ taskId: Schema.String, inputResponses: InputR
  * @category models
  * @since 0.1.0
  */
-export type UpdateParams = typeof UpdateParams.Type
+export interface UpdateParams extends Schema.Schema.Type<typeof UpdateParams> {}
 
 /**
  * What `tasks/cancel` gave: the task in 2025-11-25, nothing in the extension.
@@ -170,7 +170,7 @@ export const CancelResult = result({
  * @category models
  * @since 0.1.0
  */
-export type CancelResult = typeof CancelResult.Type
+export interface CancelResult extends Schema.Schema.Type<typeof CancelResult> {}
 
 /**
  * One page of tasks; 2025-11-25.
@@ -186,7 +186,7 @@ export const ListResult = result({ tasks: list(Task), nextCursor: Page.nextCurso
  * @category models
  * @since 0.1.0
  */
-export type ListResult = typeof ListResult.Type
+export interface ListResult extends Schema.Schema.Type<typeof ListResult> {}
 
 /**
  * The result of the request that became a task, as it is; 2025-11-25. Decode it again by that request's method.
@@ -202,7 +202,7 @@ export const PayloadResult = result({})
  * @category models
  * @since 0.1.0
  */
-export type PayloadResult = typeof PayloadResult.Type
+export interface PayloadResult extends Schema.Schema.Type<typeof PayloadResult> {}
 
 /**
  * A task changed: the task as `tasks/get` would give it.
@@ -222,4 +222,4 @@ export const StatusParams = open({
  * @category models
  * @since 0.1.0
  */
-export type StatusParams = typeof StatusParams.Type
+export interface StatusParams extends Schema.Schema.Type<typeof StatusParams> {}

@@ -50,7 +50,7 @@ export const Hints = open({
  * @category models
  * @since 0.1.0
  */
-export type Hints = typeof Hints.Type
+export interface Hints extends Schema.Schema.Type<typeof Hints> {}
 
 const combinators = ["anyOf", "oneOf", "allOf", "not", "if", "$ref", "$dynamicRef", "enum", "const"]
 
@@ -97,7 +97,7 @@ export const Tool = open({
  * @category models
  * @since 0.1.0
  */
-export type Tool = typeof Tool.Type
+export interface Tool extends Schema.Schema.Type<typeof Tool> {}
 
 /**
  * The name to show: `title`, then the title among the hints, then `name` (M-TOOL-9).
@@ -121,7 +121,7 @@ export const ListResult = result({ tools: list(Tool), nextCursor: Page.nextCurso
  * @category models
  * @since 0.1.0
  */
-export type ListResult = typeof ListResult.Type
+export interface ListResult extends Schema.Schema.Type<typeof ListResult> {}
 
 /**
  * Which tool to call and with what.
@@ -145,7 +145,7 @@ export const CallParams = open({
  * @category models
  * @since 0.1.0
  */
-export type CallParams = typeof CallParams.Type
+export interface CallParams extends Schema.Schema.Type<typeof CallParams> {}
 
 /**
  * What a tool gave.
@@ -167,4 +167,4 @@ export const CallResult = result({
  * @category models
  * @since 0.1.0
  */
-export type CallResult = typeof CallResult.Type
+export interface CallResult extends Schema.Schema.Type<typeof CallResult> {}
