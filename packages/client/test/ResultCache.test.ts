@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Transport } from "@mcp-effect/transport/Transport"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
 import * as McpClient from "../src/McpClient.ts"
@@ -384,16 +385,22 @@ describe("M-CACHE-13: a change ends what was kept before its time", () => {
 
   it.effect("a result that was on its way when the change came is given, and not kept", () =>
     Effect.gen(function* () {
+      let waiting: Peer.Heard | undefined
       const peer = Peer.make(
         Peer.modern((heard, peer) => {
-          peer.say({ method: "notifications/tools/list_changed" })
-          peer.answer(heard, { tools: [named("old")], ...minute })
+          if (heard.method !== "tools/list") return peer.answer(heard, { prompts: [], ...minute })
+          if (waiting !== undefined) return peer.answer(heard, { tools: [named("new")], ...minute })
+          waiting = heard
         })
       )
       const client = yield* McpClient.connect(peer.transport)
-      assert.deepStrictEqual(names(yield* client.listTools()), ["old"])
-      yield* client.listTools()
-      assert.strictEqual(count(peer, "tools/list"), 2)
+      const listing = yield* Effect.forkChild(client.listTools(), { startImmediately: true })
+      yield* settled
+      peer.say({ method: "notifications/tools/list_changed" })
+      yield* client.listPrompts()
+      peer.answer(waiting ?? {}, { tools: [named("old")], ...minute })
+      assert.deepStrictEqual(names(yield* Fiber.join(listing)), ["old"])
+      assert.deepStrictEqual(names(yield* client.listTools()), ["new"])
     }).pipe(fresh)
   )
 
