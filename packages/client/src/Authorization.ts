@@ -14,6 +14,7 @@
  *
  * @since 0.1.0
  */
+import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
@@ -32,7 +33,7 @@ import * as Carrier from "./internal/authorization/carrier.ts"
 import * as Grants from "./internal/authorization/grants.ts"
 import * as Http from "./internal/authorization/http.ts"
 import { EndpointTimeout, MaxRounds } from "./internal/authorization/limits.ts"
-import { plain, shown } from "./internal/authorization/plain.ts"
+import { shown } from "./internal/authorization/address.ts"
 import * as Resource from "./internal/authorization/resource.ts"
 import * as SignIn from "./internal/authorization/signIn.ts"
 import * as Vault from "./internal/authorization/vault.ts"
@@ -114,7 +115,7 @@ const serverOf = (server: string | URL): Result.Result<URL, AddressRefused> => {
   const parsed = Result.try(() => new URL(server))
   if (Result.isSuccess(parsed) && /^https?:$/.test(parsed.success.protocol)) return Result.succeed(parsed.success)
   return Result.fail(
-    new AddressRefused({ what: "server", address: plain(String(server)), because: "it is no http or https URL" })
+    new AddressRefused({ what: "server", address: excerpt(String(server)), because: "it is no http or https URL" })
   )
 }
 

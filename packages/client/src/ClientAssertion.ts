@@ -5,12 +5,12 @@
  *
  * @since 0.1.0
  */
+import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { importJWK, importPKCS8, SignJWT } from "jose"
 import { SigningFailed } from "./AuthorizationError.ts"
-import { plain } from "./internal/authorization/plain.ts"
 import * as Random from "./internal/authorization/random.ts"
 
 /**
@@ -32,7 +32,7 @@ const lifetime = 60
 const failed = (cause: unknown) =>
   new SigningFailed({
     what: "client assertion",
-    because: plain(cause instanceof Error ? cause.message : "the key cannot be used")
+    because: excerpt(cause instanceof Error ? cause.message : "the key cannot be used")
   })
 
 /**

@@ -7,6 +7,7 @@
  *
  * @since 0.1.0
  */
+import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
@@ -14,7 +15,6 @@ import * as Base64Url from "effect/encoding/Base64Url"
 import * as Redacted from "effect/Redacted"
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from "jose"
 import { SigningFailed } from "./AuthorizationError.ts"
-import { plain } from "./internal/authorization/plain.ts"
 import * as Random from "./internal/authorization/random.ts"
 import { TokenStore, type TokenStoreError } from "./TokenStore.ts"
 
@@ -54,7 +54,7 @@ const storeKey = "dpop key"
 const failed = (cause: unknown) =>
   new SigningFailed({
     what: "DPoP proof",
-    because: plain(cause instanceof Error ? cause.message : "the key cannot be used")
+    because: excerpt(cause instanceof Error ? cause.message : "the key cannot be used")
   })
 
 const generate = (algorithm: string) =>

@@ -8,12 +8,12 @@
  *
  * @since 0.1.0
  */
+import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import { AddressRefused, ClientOfOtherIssuer, type CredentialUnavailable, type Reason } from "./AuthorizationError.ts"
 import type { AuthorizationServer } from "./AuthorizationServer.ts"
 import type { Client } from "./ClientRegistration.ts"
-import { plain } from "./internal/authorization/plain.ts"
 import * as Scopes from "./internal/authorization/scopes.ts"
 import type { Asked, Issued, TokenSource } from "./TokenSource.ts"
 
@@ -60,7 +60,7 @@ const requireOwnEndpoint = ({ issuer, tokenEndpoint }: AuthorizationServer) =>
     : Effect.fail(
         new AddressRefused({
           what: "token endpoint",
-          address: plain(tokenEndpoint),
+          address: excerpt(tokenEndpoint),
           because: `it is not on the origin of its issuer ${issuer}`
         })
       )

@@ -7,6 +7,7 @@
  * @since 0.1.0
  */
 import { NegotiationError } from "@mcp-effect/negotiation/NegotiationError"
+import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import { CannotCarry, InvalidResult } from "@mcp-effect/protocol/ProtocolError"
 import { TransportError } from "@mcp-effect/transport/TransportError"
 import * as Schema from "effect/Schema"
@@ -26,7 +27,7 @@ export class ServerError extends Schema.TaggedError<ServerError>()("ServerError"
   data: Schema.optionalKey(Schema.Unknown)
 }) {
   override get message() {
-    return `the server answered ${this.method} with error ${this.code}: ${this.text}`
+    return `the server answered ${this.method} with error ${this.code}: ${excerpt(this.text)}`
   }
 }
 

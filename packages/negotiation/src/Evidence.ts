@@ -6,9 +6,9 @@
  *
  * @since 0.1.0
  */
+import { excerpt, lastWords } from "@mcp-effect/protocol/Excerpt"
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
-import * as excerpts from "./internal/excerpt.ts"
 import { bounded, listedBy } from "./internal/versions.ts"
 import { Signal } from "./Signal.ts"
 
@@ -121,7 +121,7 @@ export const Steps = Schema.Array(Step)
  */
 export type Steps = typeof Steps.Type
 
-const said = (text: string) => (text === "" ? {} : { text: excerpts.excerpt(text) })
+const said = (text: string) => (text === "" ? {} : { text: excerpt(text) })
 const naming = (value: unknown) => {
   const versions = listedBy(value)
   return versions.length === 0 ? {} : { versions: bounded(versions) }
@@ -151,7 +151,7 @@ export const heardOf: (signal: Signal) => Heard = Signal.$match({
   Exited: ({ code, stderr, signal }) => ({
     signal: "Exited" as const,
     ...(code === null ? {} : { code }),
-    ...said(excerpts.lastWords(stderr) || (signal ?? ""))
+    ...said(lastWords(stderr) || (signal ?? ""))
   }),
   SpawnFailed: ({ because }) => ({ signal: "SpawnFailed" as const, ...said(because) }),
   Closed: () => ({ signal: "Closed" as const }),

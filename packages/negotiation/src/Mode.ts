@@ -6,11 +6,11 @@
  *
  * @since 0.1.0
  */
+import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import type { JsonObject } from "@mcp-effect/protocol/JsonRpc"
 import type * as Version from "@mcp-effect/protocol/Version"
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
-import { excerpt } from "./internal/excerpt.ts"
 import { isObject } from "./internal/versions.ts"
 import { ModeInvalid } from "./Reason.ts"
 import * as Terms from "./Terms.ts"

@@ -17,6 +17,7 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as NodeChildProcess from "node:child_process"
 import { existsSync } from "node:fs"
+import { resolve } from "node:path"
 import * as Launch from "./internal/launch.ts"
 import * as WindowsCommand from "./internal/windowsCommand.ts"
 import * as Pipe from "./Pipe.ts"
@@ -116,14 +117,14 @@ const spawn = (endpoint: string, options: Options, attach: (child: Child) => voi
         ([name, value]) => [name, Launch.reveal(value)] as const
       )
     )
-    const invocation = invocationOf(command, args.map(Launch.reveal), variables)
+    const invocation = invocationOf(command, args.map(Launch.reveal), cwd, variables)
     if (Result.isFailure(invocation)) return fail(invocation.failure)
     const { success: call } = invocation
     const started = Result.try(() =>
       NodeChildProcess.spawn(call.command, call.args, {
         stdio: ["pipe", "pipe", "pipe"],
         env: variables,
-        shell: call.shell,
+        windowsVerbatimArguments: call.verbatim,
         // A group of its own, so that what the child starts can be ended with it.
         detached: !onWindows(),
         windowsHide: true,
@@ -144,14 +145,18 @@ const spawn = (endpoint: string, options: Options, attach: (child: Child) => voi
 const invocationOf = (
   command: string,
   args: ReadonlyArray<string>,
+  cwd: string | undefined,
   variables: Readonly<Record<string, string>>
 ): Result.Result<WindowsCommand.Invocation, string> => {
-  if (!onWindows()) return Result.succeed({ command, args, shell: false })
+  if (!onWindows()) return Result.succeed({ command, args, verbatim: false })
   const variable = (name: string) => Object.entries(variables).find(([key]) => key.toUpperCase() === name)?.[1]
-  const found = WindowsCommand.candidates({ command, path: variable("PATH"), pathExt: variable("PATHEXT") }).find(
-    (file) => existsSync(file)
-  )
-  return WindowsCommand.invocation(found ?? command, args)
+  const found = WindowsCommand.candidates({
+    command,
+    cwd: cwd === undefined ? undefined : resolve(cwd),
+    path: variable("PATH"),
+    pathExt: variable("PATHEXT")
+  }).find((file) => existsSync(file))
+  return WindowsCommand.invocation(found ?? command, args, process.env["ComSpec"] ?? "cmd.exe")
 }
 
 const reasons: ReadonlyMap<string | undefined, string> = new Map([

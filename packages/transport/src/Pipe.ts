@@ -9,11 +9,11 @@
  */
 import * as Defaults from "@mcp-effect/protocol/Defaults"
 import { Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
+import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Envelope from "./internal/envelope.ts"
-import { excerpt } from "./internal/excerpt.ts"
 import * as Lines from "./internal/lines.ts"
 import * as Multiplexer from "./internal/multiplexer.ts"
 import type { Incoming, Wire } from "./Transport.ts"

@@ -6,8 +6,18 @@
  *
  * @since 0.1.0
  */
+import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import * as Schema from "effect/Schema"
-import { lastLines } from "./internal/excerpt.ts"
+
+/** The last lines a process wrote, each made fit to print: at most ten. */
+const lastLines = (text: string): string =>
+  text
+    .trimEnd()
+    .slice(-2_000)
+    .split("\n")
+    .slice(-10)
+    .map((line) => excerpt(line))
+    .join("\n")
 
 /**
  * The command could not be started: it does not exist, may not be run, or its folder is missing.

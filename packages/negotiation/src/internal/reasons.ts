@@ -1,10 +1,10 @@
+import { excerpt, lastWords } from "@mcp-effect/protocol/Excerpt"
 import * as Duration from "effect/Duration"
 import { type Asked, describe, heardOf } from "../Evidence.ts"
 import type * as Evidence from "../Evidence.ts"
 import * as Probe from "../ProbeReason.ts"
 import * as Reasons from "../Reason.ts"
 import type { Reading } from "../Reading.ts"
-import * as excerpts from "./excerpt.ts"
 import { bounded, isObject, listedBy, memberOf } from "./versions.ts"
 import type { ProbeHalf } from "./wording.ts"
 
@@ -22,20 +22,24 @@ const maxNames = 16
 const http = ({ asked, reading: { signal, status } }: Facts) => ({
   asked,
   status: status ?? 0,
-  body: signal._tag === "HttpStatus" ? excerpts.excerpt(signal.body) : ""
+  body: signal._tag === "HttpStatus" ? excerpt(signal.body) : ""
 })
 
 const half = (probe: ProbeHalf | undefined) => (probe === undefined ? {} : { probe })
-const said = (facts: Facts) => excerpts.excerpt(facts.reading.error?.message ?? "")
+
+/** An address without what may be secret in it: user, password, query and fragment. */
+const address = (text: string): string => excerpt(text.replace(/[?#].*$/su, "").replace(/\/\/[^/@]*@/u, "//"))
+
+const said = (facts: Facts) => excerpt(facts.reading.error?.message ?? "")
 
 const malformed = ({ asked, reading: { signal } }: Facts): Probe.ProbeReason =>
   signal._tag === "Malformed"
     ? new Probe.MalformedProbeReply({
         asked,
-        because: excerpts.excerpt(signal.because),
-        excerpt: excerpts.excerpt(signal.excerpt),
+        because: excerpt(signal.because),
+        excerpt: excerpt(signal.excerpt),
         ...(signal.status === undefined ? {} : { status: signal.status }),
-        ...(signal.mediaType === undefined ? {} : { mediaType: excerpts.excerpt(signal.mediaType) })
+        ...(signal.mediaType === undefined ? {} : { mediaType: excerpt(signal.mediaType) })
       })
     : new Probe.MalformedProbeReply({ asked, because: `it was ${describe(heardOf(signal))}`, excerpt: "" })
 
@@ -49,7 +53,7 @@ export const probeReason = (tag: Reasons.Reason["_tag"], facts: Facts): Probe.Pr
     case "ProbeTransportFailure":
       return new Probe.ProbeTransportFailure({
         asked,
-        because: excerpts.excerpt(signal._tag === "Unreachable" ? signal.because : describe(heardOf(signal))),
+        because: excerpt(signal._tag === "Unreachable" ? signal.because : describe(heardOf(signal))),
         ...(signal._tag === "Unreachable" && signal.cause !== undefined ? { cause: signal.cause } : {})
       })
     case "ProbeHttpStatus":
@@ -58,15 +62,13 @@ export const probeReason = (tag: Reasons.Reason["_tag"], facts: Facts): Probe.Pr
         ...(signal._tag === "HttpStatus" && signal.retryAfter !== undefined
           ? { retryAfter: Duration.toMillis(signal.retryAfter) }
           : {}),
-        ...(signal._tag === "HttpStatus" && signal.location !== undefined
-          ? { location: excerpts.address(signal.location) }
-          : {})
+        ...(signal._tag === "HttpStatus" && signal.location !== undefined ? { location: address(signal.location) } : {})
       })
     case "AuthorizationRequired":
       return new Probe.AuthorizationRequired({
         ...http(facts),
         ...(signal._tag === "HttpStatus" && signal.challenge !== undefined
-          ? { challenge: excerpts.excerpt(signal.challenge) }
+          ? { challenge: excerpt(signal.challenge) }
           : {})
       })
     case "AuthorizationDenied":
@@ -80,7 +82,11 @@ export const probeReason = (tag: Reasons.Reason["_tag"], facts: Facts): Probe.Pr
     case "MissingCapability": {
       const required = memberOf(reading.error?.data, "requiredCapabilities")
       return new Probe.MissingCapability({
-        required: isObject(required) ? Object.keys(required).slice(0, maxNames).map(excerpts.excerpt) : [],
+        required: isObject(required)
+          ? Object.keys(required)
+              .slice(0, maxNames)
+              .map((name) => excerpt(name))
+          : [],
         said: said(facts)
       })
     }
@@ -89,12 +95,12 @@ export const probeReason = (tag: Reasons.Reason["_tag"], facts: Facts): Probe.Pr
         asked,
         code: signal._tag === "Exited" ? signal.code : null,
         signal: signal._tag === "Exited" ? signal.signal : null,
-        stderr: signal._tag === "Exited" ? excerpts.lastWords(signal.stderr) : ""
+        stderr: signal._tag === "Exited" ? lastWords(signal.stderr) : ""
       })
     case "SpawnFailed":
       return new Probe.SpawnFailed({
-        command: signal._tag === "SpawnFailed" ? excerpts.excerpt(signal.command) : "",
-        because: signal._tag === "SpawnFailed" ? excerpts.excerpt(signal.because) : ""
+        command: signal._tag === "SpawnFailed" ? excerpt(signal.command) : "",
+        because: signal._tag === "SpawnFailed" ? excerpt(signal.because) : ""
       })
     case "ClosedDuringNegotiation":
       return new Probe.ClosedDuringNegotiation({ asked })
@@ -123,7 +129,7 @@ export const reasonOf = (tag: Reasons.Reason["_tag"], facts: Facts): Reasons.Rea
       const answered = reading.initialize?.protocolVersion ?? ""
       return new Reasons.LegacyVersionUnsupported({
         offered,
-        answered: excerpts.excerpt(answered),
+        answered: excerpt(answered),
         supported: reading.terms.legacy,
         modern: reading.terms.modern.includes(answered),
         ...half(probe)

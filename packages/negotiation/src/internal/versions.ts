@@ -1,5 +1,5 @@
+import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import type { JsonObject } from "@mcp-effect/protocol/JsonRpc"
-import { excerpt } from "./excerpt.ts"
 
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
@@ -22,4 +22,4 @@ export const listedBy = (value: unknown): ReadonlyArray<string> => {
 const maxNamed = 32
 
 export const bounded = (versions: ReadonlyArray<string>): ReadonlyArray<string> =>
-  versions.slice(0, maxNamed).map(excerpt)
+  versions.slice(0, maxNamed).map((text) => excerpt(text))

@@ -1,6 +1,7 @@
 /**
  * One HTTP call of a wire: sent, redirected within bounds, and turned into a typed failure when it is refused.
  */
+import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { HttpClient } from "effect/http/HttpClient"
@@ -11,7 +12,6 @@ import * as Result from "effect/Result"
 import { HttpRejected, ResponseTaken, Unreachable } from "../TransportError.ts"
 import * as Address from "./address.ts"
 import * as Envelope from "./envelope.ts"
-import { excerpt } from "./excerpt.ts"
 import * as Body from "./httpBody.ts"
 import { innermost, Taken } from "./httpFailure.ts"
 

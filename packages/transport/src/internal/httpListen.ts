@@ -3,6 +3,7 @@
  * answer to a request when the revision has resumption.
  */
 import { Diagnostic } from "@mcp-effect/protocol/Diagnostic"
+import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -21,7 +22,6 @@ import {
 } from "../TransportError.ts"
 import type * as Envelope from "./envelope.ts"
 import * as EventStream from "./eventStream.ts"
-import { excerpt } from "./excerpt.ts"
 import * as Body from "./httpBody.ts"
 import * as Reply from "./httpReply.ts"
 import * as Reconnect from "./reconnect.ts"

@@ -1,6 +1,7 @@
 /**
  * The answer to one POSTed request, looked for in a body or an event.
  */
+import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Effect from "effect/Effect"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
@@ -8,7 +9,6 @@ import * as Result from "effect/Result"
 import type { Incoming } from "../Transport.ts"
 import { MalformedReply, type ResponseLost, type TooLarge } from "../TransportError.ts"
 import * as Envelope from "./envelope.ts"
-import { excerpt } from "./excerpt.ts"
 import * as Body from "./httpBody.ts"
 
 /** What one body or event holds for the request. */

@@ -6,6 +6,7 @@
  * queue or stream is made per message.
  */
 import { Diagnostic } from "@mcp-effect/protocol/Diagnostic"
+import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Meta from "@mcp-effect/protocol/Meta"
 import * as Deferred from "effect/Deferred"
@@ -15,7 +16,6 @@ import * as Result from "effect/Result"
 import type { Dialect, ExchangeOptions, Incoming, Wire } from "../Transport.ts"
 import { MalformedReply, type Reason, TransportError } from "../TransportError.ts"
 import * as Envelope from "./envelope.ts"
-import { excerpt } from "./excerpt.ts"
 
 /** How many ids of abandoned requests are remembered, so that their late answers are dropped silently (T-RPC-1). */
 const maxAbandoned = 1_024

@@ -3,6 +3,7 @@
  */
 import * as Defaults from "@mcp-effect/protocol/Defaults"
 import { Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
+import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import * as Header from "@mcp-effect/protocol/Header"
 import * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Deferred from "effect/Deferred"
@@ -25,7 +26,6 @@ import {
 import * as Address from "./address.ts"
 import * as Envelope from "./envelope.ts"
 import * as EventStream from "./eventStream.ts"
-import { excerpt } from "./excerpt.ts"
 import * as Body from "./httpBody.ts"
 import * as Call from "./httpCall.ts"
 import type { Target } from "./httpTarget.ts"

@@ -4,33 +4,42 @@
  */
 import * as Result from "effect/Result"
 
-/** What to spawn. With `shell`, `command` is a whole line for the command interpreter. */
+/** What to spawn. With `verbatim`, the arguments are quoted already. */
 export interface Invocation {
   readonly command: string
   readonly args: ReadonlyArray<string>
-  readonly shell: boolean
+  readonly verbatim: boolean
 }
 
 const usual = ".COM;.EXE;.BAT;.CMD"
 
 const hasFolder = (command: string) => /[\\/]|^[a-z]:/i.test(command)
+const isRooted = (path: string) => /^[\\/]|^[a-z]:/i.test(path)
+const inFolder = (folder: string, name: string) => `${folder.replace(/[\\/]+$/, "")}\\${name}`
 
-/** The files a command may mean, best first: folders of PATH in order, in each the extensions of PATHEXT in order. */
+/**
+ * The files a command may mean, best first: folders of PATH in order, in each the extensions of PATHEXT in order. A path
+ * starts at the folder that the command will run in.
+ */
 export const candidates = (options: {
   readonly command: string
+  /** An absolute path, if any. */
+  readonly cwd: string | undefined
   readonly path: string | undefined
   readonly pathExt: string | undefined
 }): ReadonlyArray<string> => {
-  const { command } = options
+  const { command, cwd } = options
   const extensions = (options.pathExt ?? usual).split(";").filter((extension) => extension.startsWith("."))
   const named = extensions.some((extension) => command.toLowerCase().endsWith(extension.toLowerCase()))
   const names = [...(named ? [command] : []), ...extensions.map((extension) => command + extension)]
-  if (hasFolder(command)) return names
+  if (hasFolder(command)) {
+    return cwd === undefined || isRooted(command) ? names : names.map((name) => inFolder(cwd, name))
+  }
   const folders = (options.path ?? "")
     .split(";")
     .map((folder) => folder.replaceAll('"', ""))
     .filter((folder) => folder !== "")
-  return folders.flatMap((folder) => names.map((name) => `${folder.replace(/[\\/]+$/, "")}\\${name}`))
+  return folders.flatMap((folder) => names.map((name) => inFolder(folder, name)))
 }
 
 /** Characters that mean nothing to the interpreter and need no quotes. */
@@ -49,14 +58,23 @@ const quoted = (argument: string): string => {
   return `"${inside}"`
 }
 
-const isBatch = (file: string) => /\.(cmd|bat)$/i.test(file)
+/** Windows takes dots and spaces off the end of a name. */
+const isBatch = (file: string) => /\.(cmd|bat)[. ]*$/i.test(file)
+
+/** Nothing from the registry, extensions on and `!` without a meaning, whatever the machine says; then one line. */
+const switches = ["/d", "/e:on", "/v:off", "/s", "/c"]
 
 /** How a file that was found is run. Fails, with the reason, for what a batch file cannot be given. */
-export const invocation = (file: string, args: ReadonlyArray<string>): Result.Result<Invocation, string> => {
-  if (!isBatch(file)) return Result.succeed({ command: file, args, shell: false })
+export const invocation = (
+  file: string,
+  args: ReadonlyArray<string>,
+  interpreter: string
+): Result.Result<Invocation, string> => {
+  if (!isBatch(file)) return Result.succeed({ command: file, args, verbatim: false })
   if ([file, ...args].some((word) => /[\r\n\0]/.test(word))) {
     return Result.fail("InvalidArgument (a .cmd file cannot take an argument with a line break)")
   }
-  if (file.includes('"') || file.endsWith("\\")) return Result.fail("InvalidArgument (no file has such a name)")
-  return Result.succeed({ command: [`"${file}"`, ...args.map(quoted)].join(" "), args: [], shell: true })
+  if (/["%]/.test(file)) return Result.fail("InvalidArgument (a .cmd file whose path has a quote or a percent sign)")
+  const line = [`"${file}"`, ...args.map(quoted)].join(" ")
+  return Result.succeed({ command: interpreter, args: [...switches, `"${line}"`], verbatim: true })
 }

@@ -2,6 +2,7 @@
  * The `HttpClient` under the wire: puts the token on requests to the server, and answers 401 and 403 by getting one that
  * will do, then sends the request again. Both statuses mean that nothing was executed, so that is safe (A-10-5).
  */
+import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import * as Effect from "effect/Effect"
 import * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
@@ -16,7 +17,6 @@ import type { Dpop } from "../../Dpop.ts"
 import * as Challenge from "./challenge.ts"
 import type { Grants, Step, Wanted } from "./grants.ts"
 import { read } from "./http.ts"
-import { plain } from "./plain.ts"
 import * as Scopes from "./scopes.ts"
 import type { Grant } from "./vault.ts"
 
@@ -151,7 +151,7 @@ export const make = (client: HttpClient.HttpClient, carrying: Carrying): HttpCli
       }
       if (grants.isNewer(version)) continue
       if (demand._tag === "Replace" && last === "Obtained" && grant !== undefined) {
-        const description = demand.text === undefined ? {} : { description: plain(demand.text) }
+        const description = demand.text === undefined ? {} : { description: excerpt(demand.text) }
         return yield* fail(new TokenRejected({ issuer: grant.issuer, ...description }))
       }
       const step: Step = yield* Effect.mapError(

@@ -2,6 +2,7 @@
  * Finds out who issues tokens for a server: protected resource metadata, then authorization server metadata, then the
  * conventions of 2025-03-26 (sections 2 and 3 of the algorithm).
  */
+import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import {
@@ -17,7 +18,6 @@ import { AuthorizationNotice, type Report } from "../../AuthorizationNotice.ts"
 import type { AuthorizationServer } from "../../AuthorizationServer.ts"
 import * as Fields from "./fields.ts"
 import * as Http from "./http.ts"
-import { plain } from "./plain.ts"
 import * as Resource from "./resource.ts"
 
 /** Where tokens for a server come from. */
@@ -96,7 +96,7 @@ const protectedResource = Effect.fnUntraced(function* (
   if (resource === undefined) return yield* invalid("it has no `resource`")
   const parsed = Result.try(() => new URL(resource))
   if (Result.isFailure(parsed) || !Resource.covers(parsed.success, server)) {
-    return yield* new ResourceMismatch({ expected: Resource.canonical(server), found: plain(resource), url })
+    return yield* new ResourceMismatch({ expected: Resource.canonical(server), found: excerpt(resource), url })
   }
   const servers = Fields.texts(document, "authorization_servers") ?? []
   if (servers.length === 0) return yield* invalid("it names no `authorization_servers`")
@@ -153,7 +153,7 @@ export const authorizationServer = Effect.fnUntraced(function* (
 ): Effect.fn.Return<AuthorizationServer | undefined, Reason> {
   const parsed = Result.try(() => new URL(issuer))
   if (Result.isFailure(parsed)) {
-    return yield* new AddressRefused({ what: "issuer", address: plain(issuer), because: "it is no URL" })
+    return yield* new AddressRefused({ what: "issuer", address: excerpt(issuer), because: "it is no URL" })
   }
   const answer = yield* firstDocument(http, serverDocument, metadataPlaces(issuer))
   if (answer === undefined) return undefined
@@ -164,8 +164,8 @@ export const authorizationServer = Effect.fnUntraced(function* (
   if (theirs === undefined || !(matches || theirs === trusted)) {
     return yield* new IssuerMismatch({
       where: "metadata",
-      expected: plain(issuer),
-      ...(theirs === undefined ? {} : { found: plain(theirs) })
+      expected: excerpt(issuer),
+      ...(theirs === undefined ? {} : { found: excerpt(theirs) })
     })
   }
   const tokenEndpoint = Fields.text(document, "token_endpoint")
@@ -207,7 +207,7 @@ const chooseServer = Effect.fnUntraced(function* (
     if (Result.isSuccess(tried) && tried.success !== undefined) return tried.success
     const reason = Result.isFailure(tried)
       ? tried.failure
-      : new MetadataMissing({ issuer: plain(issuer), tried: metadataPlaces(issuer).map(plain) })
+      : new MetadataMissing({ issuer: excerpt(issuer), tried: metadataPlaces(issuer).map((text) => excerpt(text)) })
     if (!isOutOfReach(reason)) return yield* reason
     failure ??= reason
   }
@@ -229,7 +229,7 @@ export const find = Effect.fnUntraced(function* (search: Search): Effect.fn.Retu
   }
   const chosen = yield* chooseServer(search, named.servers)
   if (issuer !== undefined && chosen.issuer !== issuer) {
-    return yield* new IssuerMismatch({ where: "configuration", expected: issuer, found: plain(chosen.issuer) })
+    return yield* new IssuerMismatch({ where: "configuration", expected: issuer, found: excerpt(chosen.issuer) })
   }
   return { authorizationServer: chosen, resource: named.resource, scopes: named.scopes }
 })

@@ -1,11 +1,11 @@
 /** Dynamic client registration (RFC 7591), deprecated in 2026-07-28 and still the most common way. */
+import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { ClientIdNeeded, type Reason, RegistrationRefused } from "../../AuthorizationError.ts"
 import type { AuthorizationServer } from "../../AuthorizationServer.ts"
 import type { Client, Introduction, Registering } from "../../ClientRegistration.ts"
 import * as Fields from "./fields.ts"
-import { plain } from "./plain.ts"
 import * as Reach from "./reach.ts"
 
 /** A program on a desk keeps no secrets, so it asks for none unless the server insists. */
@@ -58,8 +58,8 @@ export const register = Effect.fnUntraced(function* (
     return yield* new RegistrationRefused({
       issuer,
       status,
-      error: plain(errorOf(json) ?? "no client id in the answer"),
-      ...(description === undefined ? {} : { description: plain(description) })
+      error: excerpt(errorOf(json) ?? "no client id in the answer"),
+      ...(description === undefined ? {} : { description: excerpt(description) })
     })
   }
   const secret = Fields.text(json, "client_secret")

@@ -2,6 +2,7 @@
  * Requests to authorization servers: addresses held against the policy at every hop, bodies and waiting bounded,
  * nothing of the user's session sent along.
  */
+import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { RequestInit } from "effect/http/FetchHttpClient"
@@ -15,7 +16,7 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { type AddressRefused, EndpointFailed } from "../../AuthorizationError.ts"
 import { EndpointTimeout, MaxDocumentBytes } from "./limits.ts"
-import { plain, shown } from "./plain.ts"
+import { shown } from "./address.ts"
 import * as Reach from "./reach.ts"
 
 /** How many redirects a document's address may make. */
@@ -76,7 +77,7 @@ export const reasonOf = (error: HttpClientError): string => {
   const { reason } = error
   const cause = "cause" in reason && reason.cause instanceof Error ? reason.cause : undefined
   const inner = cause?.cause instanceof Error ? cause.cause : cause
-  return plain(inner?.message || reason._tag)
+  return excerpt(inner?.message || reason._tag)
 }
 
 const requestOf = (method: "GET" | "POST", url: URL, { form, headers, json }: Content) => {
@@ -146,7 +147,7 @@ export const make = Effect.fnUntraced(function* (client: HttpClient.HttpClient, 
           Effect.fail(
             new EndpointFailed({
               what,
-              url: plain(address.split(/[?#]/, 1)[0] ?? ""),
+              url: excerpt(address.split(/[?#]/, 1)[0] ?? ""),
               because: `no answer within ${Duration.toMillis(patience)} ms (EndpointTimeout)`
             })
           )

@@ -4,13 +4,13 @@
  * Only https, and http on the loopback. Nothing inside when the server itself is outside. Names are judged by how they
  * look, and by what they resolve to where a resolver is given.
  */
+import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import type * as Dns from "effect/net/Dns"
 import * as Host from "effect/net/Host"
 import * as NetAddress from "effect/net/NetAddress"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { AddressRefused } from "../../AuthorizationError.ts"
-import { plain } from "./plain.ts"
 
 export type Reach = "public" | "loopback" | "private" | "reserved"
 
@@ -100,7 +100,7 @@ export const check = Effect.fnUntraced(function* (
   what: string,
   address: string
 ): Effect.fn.Return<URL, AddressRefused> {
-  const refuse = (because: string) => new AddressRefused({ what, address: plain(address), because })
+  const refuse = (because: string) => new AddressRefused({ what, address: excerpt(address), because })
   const parsed = Result.try(() => new URL(address))
   if (Result.isFailure(parsed)) return yield* refuse("it is no URL")
   const url = parsed.success

@@ -2,6 +2,7 @@
  * The authorization code flow with PKCE: a client id, a page for a person, its answer, a token (sections 4 to 8 of the
  * algorithm).
  */
+import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -25,7 +26,6 @@ import type { AuthorizationServer } from "../../AuthorizationServer.ts"
 import type { Client, ClientRegistration } from "../../ClientRegistration.ts"
 import type { Asked, Issued, TokenSource } from "../../TokenSource.ts"
 import { SignInTimeout } from "./limits.ts"
-import { plain } from "./plain.ts"
 import * as Random from "./random.ts"
 import * as Scopes from "./scopes.ts"
 import type { Vault } from "./vault.ts"
@@ -52,7 +52,7 @@ const requirePkce = ({ codeChallengeMethods: methods, issuer }: AuthorizationSer
       : Effect.fail(new PkceUnsupported({ issuer }))
     : methods.includes("S256")
       ? Effect.void
-      : Effect.fail(new PkceUnsupported({ issuer, methods: methods.map(plain) }))
+      : Effect.fail(new PkceUnsupported({ issuer, methods: methods.map((text) => excerpt(text)) }))
 
 /** The client that is there already: given by hand, a document, or registered before (M-AUTH-14). */
 const identify = Effect.fnUntraced(function* (
@@ -104,17 +104,17 @@ export const codeOf = (
   }
   const iss = answer.get("iss")
   if (iss === null ? issParameter : iss !== issuer) {
-    const found = iss === null ? {} : { found: plain(iss) }
+    const found = iss === null ? {} : { found: excerpt(iss) }
     return Result.fail(new IssuerMismatch({ where: "response", expected: issuer, ...found }))
   }
   const error = answer.get("error")
   if (error !== null) {
     const text = answer.get("error_description")
-    const description = text === null ? {} : { description: plain(text) }
+    const description = text === null ? {} : { description: excerpt(text) }
     return Result.fail(
       error === "access_denied"
         ? new SignInDeclined({ issuer, ...description })
-        : new SignInRefused({ issuer, error: plain(error), ...description })
+        : new SignInRefused({ issuer, error: excerpt(error), ...description })
     )
   }
   const code = answer.get("code")

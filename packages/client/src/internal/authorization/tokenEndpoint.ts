@@ -2,6 +2,7 @@
  * Requests to a token endpoint: how a client authenticates, proofs of possession, and a tolerant reading of the answer
  * (section 8 of the algorithm).
  */
+import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import * as Redacted from "effect/Redacted"
@@ -12,7 +13,6 @@ import type { Dpop } from "../../Dpop.ts"
 import type { Issued, TokenRequest } from "../../TokenSource.ts"
 import * as Fields from "./fields.ts"
 import * as Http from "./http.ts"
-import { plain } from "./plain.ts"
 
 const what = "token endpoint"
 const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
@@ -66,8 +66,8 @@ const refusal = (answer: Http.Answer, document: Fields.Document) => {
   return new TokenRefused({
     url: answer.url,
     status: answer.status,
-    error: plain(Fields.text(document, "error") ?? `HTTP ${answer.status}`),
-    ...(description === undefined ? {} : { description: plain(description) })
+    error: excerpt(Fields.text(document, "error") ?? `HTTP ${answer.status}`),
+    ...(description === undefined ? {} : { description: excerpt(description) })
   })
 }
 
@@ -77,7 +77,7 @@ const read = (answer: Http.Answer, request: TokenRequest, bound: boolean): Effec
   // Large providers answer 200 with an error inside (A-8-3).
   const error = Fields.text(document, "error")
   if (Http.isPassing(status) || error === "temporarily_unavailable") {
-    return Effect.fail(new EndpointFailed({ what, url, status, because: plain(error ?? "it has trouble") }))
+    return Effect.fail(new EndpointFailed({ what, url, status, because: excerpt(error ?? "it has trouble") }))
   }
   if (error !== undefined || !Http.isSuccess(answer)) return Effect.fail(refusal(answer, document))
   const malformed = (because: string) => Effect.fail(new TokenMalformed({ url, because }))
