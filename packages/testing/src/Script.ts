@@ -129,6 +129,8 @@ export interface Script {
   /** The same for the second process or pipe and all after it, on top of `on`. */
   readonly again: Reactions
   readonly http: Http
+  /** How many messages the server takes; at the next it closes the pipe, or breaks the connection. 10,000. */
+  readonly limit: number
 }
 
 /**
@@ -184,6 +186,7 @@ export const make = (options: Options): Script => ({
   legacy: [],
   tools: [echo],
   opening: [],
+  limit: 10_000,
   ...options,
   on: turns(options.on),
   again: turns(options.again),

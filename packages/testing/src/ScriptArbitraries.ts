@@ -258,6 +258,8 @@ export const script = (options: Options): Arbitrary.Arbitrary<Script.Script> => 
     ({ again, handshake: initialize, probe: discover, ...rest }) =>
       Script.make({
         ...rest,
+        // Far more than opening takes; a client that asks for ever is soon found out.
+        limit: 100,
         on: { "server/discover": discover, initialize },
         again: pipe ? { initialize: again } : {}
       })

@@ -273,11 +273,31 @@ describe("U-66: a scripted server in memory", () => {
     })
   )
 
+  it.effect("takes no more messages than its limit", () =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedServer.make(Script.modern({ limit: 2 }))
+      for (const [transport, reason] of [
+        [server.pipe(), "Closed"],
+        [server.http, "Unreachable"]
+      ] as const) {
+        const wire = yield* open(transport)
+        yield* discover(wire)
+        yield* discover(wire)
+        assert.strictEqual(yield* failed(discover(wire)), reason)
+      }
+    })
+  )
+
   it.effect("speaks the older HTTP+SSE at the same address", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(Script.legacy({ http: { transport: "sse" } }))
-      const wire = yield* open(server.http)
-      assert.strictEqual(yield* failed(hello(wire)), "HttpRejected")
+      const streamable = yield* open(server.http)
+      assert.strictEqual(yield* failed(hello(streamable)), "HttpRejected")
+      const sse = yield* server.http.openHttpSse?.(() => undefined) ?? Effect.die("no HTTP+SSE")
+      const answer = yield* hello(sse)
+      assert.deepInclude("result" in answer ? answer.result : {}, { protocolVersion: "2025-11-25" })
+      const paths = Transcript.heard(yield* server.transcript).map(({ http }) => `${http?.method} ${http?.path}`)
+      assert.deepStrictEqual(paths, ["POST /mcp", "GET /mcp", "POST /messages?session=1"])
     })
   )
 })

@@ -205,8 +205,10 @@ export const make = (script: Script, note: Note): Serve => {
     return perform(script, turn, call, throughStream(stream, note))
   }
 
+  let taken = 0
   return (incoming, sink) =>
     Effect.suspend(() => {
+      if (++taken > script.limit) return Effect.sync(sink.destroy)
       const { body, ...http } = incoming
       const message = parse(body)
       note({ event: "heard", wire, message, http })

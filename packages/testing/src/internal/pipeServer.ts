@@ -58,7 +58,9 @@ export const make = (script: Script, wire: number, note: Note, output: Output): 
     http: () => undefined
   }
 
+  let taken = 0
   const hear = (line: string): Effect.Effect<void> => {
+    if (++taken > script.limit) return Effect.sync(mouth.close)
     const message = parse(line)
     note({ event: "heard", wire, message })
     const call = Manners.callOf(message)
