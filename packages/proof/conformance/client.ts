@@ -15,6 +15,7 @@ import * as ClientCredentials from "@mcp-effect/client/ClientCredentials"
 import * as ClientRegistration from "@mcp-effect/client/ClientRegistration"
 import * as Dpop from "@mcp-effect/client/Dpop"
 import * as EnterpriseAuthorization from "@mcp-effect/client/EnterpriseAuthorization"
+import * as FormAnswer from "@mcp-effect/client/FormAnswer"
 import * as McpClient from "@mcp-effect/client/McpClient"
 import type { TokenSource } from "@mcp-effect/client/TokenSource"
 import * as TokenStore from "@mcp-effect/client/TokenStore"
@@ -103,11 +104,14 @@ const program = Effect.gen(function* () {
   const scenario = yield* Config.String("MCP_CONFORMANCE_SCENARIO")
   const text = yield* Config.String("MCP_CONFORMANCE_CONTEXT").pipe(Config.withDefault("{}"))
   const context = yield* Schema.decodeUnknownEffect(Schema.fromJsonString(Scenarios.Context))(text)
-  const content = scenario === "sep-2322-client-request-state" ? { confirmed: true } : {}
+  const confirmed = scenario === "sep-2322-client-request-state" ? { confirmed: true } : {}
   yield* Effect.gen(function* () {
     const client = yield* McpClient.connect(server, {
       handlers: {
-        elicitation: { form: () => Effect.succeed({ action: "accept", content }) },
+        elicitation: {
+          form: (question) =>
+            Effect.succeed({ action: "accept", content: { ...FormAnswer.defaults(question), ...confirmed } })
+        },
         sampling: () => Effect.succeed({ role: "assistant", model: "none", content: { type: "text", text: "" } }),
         roots: Effect.succeed([])
       }
