@@ -6,8 +6,10 @@ import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
 import * as Mode from "@mcp-effect/negotiation/Mode"
 import type { NegotiationError } from "@mcp-effect/negotiation/NegotiationError"
 import * as Verdict from "@mcp-effect/negotiation/Verdict"
+import * as Defaults from "@mcp-effect/protocol/Defaults"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import type * as Method from "@mcp-effect/protocol/Method"
+import { Closed, TransportError } from "@mcp-effect/transport/TransportError"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -16,8 +18,10 @@ import type * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import { ConnectionState } from "../ConnectionState.ts"
+import * as Limits from "../Limits.ts"
 import { Disconnected, McpClientError, type Reason, RequestTimedOut, WireFailed } from "../McpClientError.ts"
 import * as Healing from "./healing.ts"
+import * as Pacer from "./pacer.ts"
 import * as Session from "./session.ts"
 
 export interface Connection {
@@ -56,7 +60,13 @@ export const open = Effect.fnUntraced(function* <R>(
   const state = yield* SubscriptionRef.make<ConnectionState>(
     ConnectionState.Connected({ agreement: session.agreement })
   )
-  let proven = session.agreement.evidence.length > 0
+  const lingering = yield* Defaults.RequestTimeout
+  const steadyAfter = Duration.toMillis(yield* Limits.SteadyAfter)
+  const pacer = Pacer.make(options.reconnect)
+  const isProven = ({ evidence, rule }: Session.Session["agreement"]) => evidence.length > 0 || rule === "pin"
+  let proven = isProven(session.agreement)
+  let openedAt = yield* Clock.currentTimeMillis
+  let restarted = false
   let renewing: Deferred.Deferred<Session.Session, NegotiationError | McpClientError> | undefined
   let lost = false
   let closed = false
@@ -69,6 +79,13 @@ export const open = Effect.fnUntraced(function* <R>(
   )
 
   const fail = (reason: Reason) => new McpClientError({ server, reason })
+  const gone = (because: string) =>
+    fail(
+      new WireFailed({
+        method: "connect",
+        cause: new TransportError({ endpoint: server, reason: new Closed({ because }) })
+      })
+    )
 
   /** Where the new negotiation begins: with what is known, unless that is what failed. */
   const modeAgain = Effect.fnUntraced(function* (afresh: boolean) {
@@ -78,14 +95,36 @@ export const open = Effect.fnUntraced(function* <R>(
     return verdict === undefined ? mode : Mode.autoFrom(verdict)
   })
 
+  /** Waits before a wire is opened again that ended soon, and once more than once (`SteadyAfter`). */
+  const paced = Effect.gen(function* () {
+    const steady = (yield* Clock.currentTimeMillis) - openedAt >= steadyAfter
+    if (steady || !restarted) pacer.reset()
+    else if (!(yield* pacer.wait(gone("it ended soon after it was opened")))) {
+      return yield* gone("it ended soon after it was opened, again and again")
+    }
+    restarted = true
+  })
+
+  /**
+   * Closes a session that is replaced. Over HTTP, requests sent before may still be answered, or learn for themselves that
+   * they were refused: there it is closed when their time is up.
+   */
+  const leave = (old: Session.Session): Effect.Effect<unknown> =>
+    old.transport === "http" && !old.isOver()
+      ? Effect.forkIn(Effect.delay(old.close, lingering), scope, { startImmediately: true })
+      : old.close
+
   const replace = Effect.fnUntraced(function* (afresh: boolean) {
-    yield* session.close
+    const died = session.isOver()
+    yield* leave(session)
+    if (died) yield* paced
     if (afresh && key !== undefined) yield* (yield* EraMemory.EraMemory).forget(key)
     const mode = yield* modeAgain(afresh)
     const anew = Session.open(options, scope)
     const again = mode === options.mode ? anew : Effect.catch(Session.open({ ...options, mode }, scope), () => anew)
     session = yield* Effect.retry(again, options.reconnect)
-    proven = session.agreement.evidence.length > 0
+    proven = isProven(session.agreement)
+    openedAt = yield* Clock.currentTimeMillis
     lost = false
     yield* SubscriptionRef.set(state, ConnectionState.Connected({ agreement: session.agreement }))
     yield* watch(session)
@@ -100,21 +139,23 @@ export const open = Effect.fnUntraced(function* <R>(
   ): Effect.Effect<Session.Session, NegotiationError | McpClientError> =>
     Effect.suspend(() => {
       if (renewing !== undefined) return Deferred.await(renewing)
-      if (session !== old && !lost) return Effect.succeed(session)
+      if (closed) return Effect.fail(gone("this side closed it"))
+      if (session.wire !== old.wire && !lost) return Effect.succeed(session)
       const renewed = Deferred.makeUnsafe<Session.Session, NegotiationError | McpClientError>()
       renewing = renewed
       return SubscriptionRef.set(state, ConnectionState.Reconnecting({ because })).pipe(
         Effect.andThen(replace(afresh)),
         Effect.tapError((error) => {
           lost = true
+          restarted = false
           return SubscriptionRef.set(state, ConnectionState.Lost({ error }))
         }),
         Effect.onExit((exit) => {
           renewing = undefined
-          return Deferred.done(renewed, exit)
+          return closed ? Deferred.fail(renewed, gone("this side closed it")) : Deferred.done(renewed, exit)
         }),
         Effect.provideContext(context),
-        Effect.forkIn(scope),
+        Effect.forkIn(scope, { startImmediately: true }),
         Effect.andThen(Deferred.await(renewed))
       )
     })
@@ -123,7 +164,7 @@ export const open = Effect.fnUntraced(function* <R>(
   const watch = (watched: Session.Session) =>
     Effect.raceFirst(watched.wire.ended, heartbeat(watched, options.heartbeat)).pipe(
       Effect.catch((error) =>
-        closed || session !== watched || !options.transport.reopenable
+        closed || session.wire !== watched.wire || !options.transport.reopenable
           ? Effect.void
           : renew(watched, error.message, false)
       ),
@@ -156,6 +197,13 @@ export const open = Effect.fnUntraced(function* <R>(
       ? Effect.succeed(session)
       : renewed(session, method, asking, "the session before could not be replaced", true)
 
+  /** The same session in another version, for all who come after. */
+  const speak = (over: Session.Session, version = over.revision.version) => {
+    const speaking = over.speaking(version)
+    if (session.wire === over.wire) session = speaking
+    return speaking
+  }
+
   const request = <M extends Method.Method>(
     method: M,
     params: Method.Params<M>,
@@ -168,7 +216,7 @@ export const open = Effect.fnUntraced(function* <R>(
     ): Effect.Effect<Method.Result<M>, McpClientError> =>
       Effect.matchEffect(over.ask(method, params, how), {
         onSuccess: (result) => {
-          if (over === session) proven = true
+          if (over.wire === session.wire) proven = true
           return Effect.succeed(result)
         },
         onFailure: (reason) => {
@@ -177,7 +225,8 @@ export const open = Effect.fnUntraced(function* <R>(
             method,
             repeatable: asking.repeatable,
             reopenable: options.transport.reopenable,
-            unproven: !proven && over === session
+            version: over.revision.version,
+            unproven: !proven && over.wire === session.wire
           }
           const row = Healing.remedyFor(trouble)
           if (row === undefined || closed || tried.includes(row.remedy)) return Effect.fail(fail(reason))
@@ -190,8 +239,7 @@ export const open = Effect.fnUntraced(function* <R>(
                 ? Effect.fail(fail(reason))
                 : Effect.flatMap(asking.refreshed, (mirrored) => attempt(over, { ...how, mirrored }, done))
             case "newVersion":
-              session = over.speaking(Healing.versionsIn(reason)[0] ?? over.revision.version)
-              return attempt(session, how, done)
+              return attempt(speak(over, Healing.versionsIn(reason)[0]), how, done)
             case "renew":
               return renewed(
                 over,
@@ -227,5 +275,13 @@ export const open = Effect.fnUntraced(function* <R>(
 const heartbeat = (session: Session.Session, every: Duration.Duration | undefined): Effect.Effect<never, Reason> => {
   if (every === undefined || !session.revision.supports("ping")) return Effect.never
   const idle = Duration.toMillis(every)
-  return session.ask("ping", {}, { limit: { idle, total: idle } }).pipe(Effect.delay(every), Effect.forever)
+  return session.ask("ping", {}, { limit: { idle, total: idle } }).pipe(
+    // An error is an answer: the server lives.
+    Effect.catchIf(
+      ({ _tag }) => _tag === "ServerError" || _tag === "InvalidResult",
+      () => Effect.void
+    ),
+    Effect.delay(every),
+    Effect.forever
+  )
 }

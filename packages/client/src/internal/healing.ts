@@ -22,6 +22,8 @@ export interface Trouble {
   readonly repeatable: boolean
   /** Whether a wire can be opened in place of one that is gone. */
   readonly reopenable: boolean
+  /** The version it was asked in. */
+  readonly version: Version.Version
   /** Whether the session rests on an older verdict and has not answered anything yet. */
   readonly unproven: boolean
 }
@@ -40,6 +42,9 @@ const gone = (trouble: Trouble) => {
   const tag = wireFailure(trouble)?._tag
   return tag === "Exited" || tag === "Closed"
 }
+
+/** A call that may have run fails with `OutcomeUnknown` instead. */
+const neverLeft = ({ method, reason }: Trouble) => method === "tools/call" && reason._tag === "WireFailed"
 
 const answered = ({ reason }: Trouble, code: number) => reason._tag === "ServerError" && reason.code === code
 
@@ -71,15 +76,15 @@ export const rows: ReadonlyArray<Row> = [
   },
   {
     heard: "-32022 naming a modern version we speak",
-    matches: ({ reason }) => versionsIn(reason).some(Version.isModern),
+    matches: ({ reason, version }) => Version.isModern(version) && versionsIn(reason).some(Version.isModern),
     remedy: "newVersion",
     because: "the server names what it speaks, and ran nothing (U-23)"
   },
   {
-    heard: "-32022 naming only legacy versions we speak",
+    heard: "-32022 naming only versions of the other era that we speak",
     matches: ({ reason }) => versionsIn(reason).length > 0,
     remedy: "renew",
-    because: "the server wants the handshake now, and ran nothing (T-NEG-9)"
+    because: "the server is of another era now, and ran nothing (T-NEG-9)"
   },
   {
     heard: "-32020 to a tool call",
@@ -94,10 +99,10 @@ export const rows: ReadonlyArray<Row> = [
     because: "the remembered verdict no longer holds"
   },
   {
-    heard: "the wire is gone, and the request is safe to repeat",
-    matches: (trouble) => gone(trouble) && trouble.reopenable && trouble.repeatable,
+    heard: "the wire is gone, and the request is safe to repeat or never left",
+    matches: (trouble) => gone(trouble) && trouble.reopenable && (trouble.repeatable || neverLeft(trouble)),
     remedy: "renew",
-    because: "reading twice does no harm"
+    because: "reading twice does no harm (T-LIFE-3)"
   },
   {
     heard: "the answer was lost, and the request is safe to repeat",

@@ -59,6 +59,8 @@ export interface Session {
   readonly revision: Revision.Revision
   readonly wire: Wire
   readonly close: Effect.Effect<void>
+  /** Whether the wire is gone. */
+  readonly isOver: () => boolean
   /** The same session, spoken in another version of the same era. */
   readonly speaking: (version: Version) => Session
   readonly ask: <M extends Method.Method>(
@@ -181,6 +183,7 @@ const establish = Effect.fnUntraced(function* <R>(
     revision: spoken,
     wire,
     close: Scope.close(scope, Exit.void),
+    isOver: line.isOver,
     speaking: (version) => speaking(Revision.of(version)),
     ask: asker(line, spoken)
   })
