@@ -87,10 +87,10 @@ export class OutcomeUnknown extends Schema.TaggedError<OutcomeUnknown>()("Outcom
  */
 export class Disconnected extends Schema.TaggedError<Disconnected>()("Disconnected", {
   method: Schema.String,
-  cause: NegotiationError
+  cause: Schema.Union([NegotiationError, TransportError])
 }) {
   override get message() {
-    return `${this.method} was not sent, since the connection is lost: ${this.cause.message}`
+    return `${this.method} got no answer, since the connection is lost: ${this.cause.message}`
   }
 }
 

@@ -69,14 +69,9 @@ export const open = Effect.fnUntraced(function* <R>(
   let restarted = false
   let renewing: Deferred.Deferred<Session.Session, NegotiationError | McpClientError> | undefined
   let lost = false
-  let closed = false
-  yield* Scope.addFinalizer(
-    scope,
-    Effect.suspend(() => {
-      closed = true
-      return SubscriptionRef.set(state, ConnectionState.Closed())
-    })
-  )
+  /** From the moment the scope begins to close. */
+  const isClosed = () => scope.state._tag === "Closed"
+  yield* Scope.addFinalizer(scope, SubscriptionRef.set(state, ConnectionState.Closed()))
 
   const fail = (reason: Reason) => new McpClientError({ server, reason })
   const gone = (because: string) =>
@@ -127,7 +122,6 @@ export const open = Effect.fnUntraced(function* <R>(
     openedAt = yield* Clock.currentTimeMillis
     lost = false
     yield* SubscriptionRef.set(state, ConnectionState.Connected({ agreement: session.agreement }))
-    yield* watch(session)
     return session
   })
 
@@ -139,7 +133,7 @@ export const open = Effect.fnUntraced(function* <R>(
   ): Effect.Effect<Session.Session, NegotiationError | McpClientError> =>
     Effect.suspend(() => {
       if (renewing !== undefined) return Deferred.await(renewing)
-      if (closed) return Effect.fail(gone("this side closed it"))
+      if (isClosed()) return Effect.fail(gone("this side closed it"))
       if (session.wire !== old.wire && !lost) return Effect.succeed(session)
       const renewed = Deferred.makeUnsafe<Session.Session, NegotiationError | McpClientError>()
       renewing = renewed
@@ -152,8 +146,9 @@ export const open = Effect.fnUntraced(function* <R>(
         }),
         Effect.onExit((exit) => {
           renewing = undefined
-          return closed ? Deferred.fail(renewed, gone("this side closed it")) : Deferred.done(renewed, exit)
+          return isClosed() ? Deferred.fail(renewed, gone("this side closed it")) : Deferred.done(renewed, exit)
         }),
+        Effect.tap(watch),
         Effect.provideContext(context),
         Effect.forkIn(scope, { startImmediately: true }),
         Effect.andThen(Deferred.await(renewed))
@@ -164,7 +159,7 @@ export const open = Effect.fnUntraced(function* <R>(
   const watch = (watched: Session.Session) =>
     Effect.raceFirst(watched.wire.ended, heartbeat(watched, options.heartbeat)).pipe(
       Effect.catch((error) =>
-        closed || session.wire !== watched.wire || !options.transport.reopenable
+        isClosed() || session.wire !== watched.wire || !options.transport.reopenable
           ? Effect.void
           : renew(watched, error.message, false)
       ),
@@ -182,9 +177,11 @@ export const open = Effect.fnUntraced(function* <R>(
     afresh: boolean
   ): Effect.Effect<Session.Session, McpClientError> =>
     renew(old, because, afresh).pipe(
-      Effect.mapError((error) =>
-        error._tag === "McpClientError" ? error : fail(new Disconnected({ method, cause: error }))
-      ),
+      Effect.mapError((error) => {
+        if (error._tag === "NegotiationError") return fail(new Disconnected({ method, cause: error }))
+        const { reason } = error
+        return reason._tag === "WireFailed" ? fail(new Disconnected({ method, cause: reason.cause })) : error
+      }),
       Effect.timeoutOrElse({
         duration: Duration.millis(limit.idle),
         orElse: () => Effect.fail(fail(new RequestTimedOut({ method, limit: limit.idle })))
@@ -229,7 +226,7 @@ export const open = Effect.fnUntraced(function* <R>(
             unproven: !proven && over.wire === session.wire
           }
           const row = Healing.remedyFor(trouble)
-          if (row === undefined || closed || tried.includes(row.remedy)) return Effect.fail(fail(reason))
+          if (row === undefined || isClosed() || tried.includes(row.remedy)) return Effect.fail(fail(reason))
           const done = [...tried, row.remedy]
           switch (row.remedy) {
             case "resend":
