@@ -8,7 +8,14 @@ const program = Effect.gen(function* () {
   const client = yield* McpClient.connect(process.argv[2] ?? "")
   const connected = performance.now()
   const [first] = (yield* client.callTool("echo", { text: "hi" })).content
-  console.log(JSON.stringify({ imported, connected, called: performance.now(), text: first?.type === "text" ? first.text : undefined }))
+  console.log(
+    JSON.stringify({
+      imported,
+      connected,
+      called: performance.now(),
+      text: first?.type === "text" ? first.text : undefined
+    })
+  )
   process.exit(0)
 })
 
