@@ -1,0 +1,61 @@
+/**
+ * The laws of the house that no compiler keeps: who may compare versions, who may touch Node, and how Effect is imported.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { readdirSync, readFileSync } from "node:fs"
+import { join, relative } from "node:path"
+
+const packages = join(import.meta.dirname, "../..")
+
+/** Every source of these packages with its text, comments left out. */
+const sources = (...names: ReadonlyArray<string>) =>
+  names.flatMap((name) =>
+    readdirSync(join(packages, name, "src"), { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".ts"))
+      .map((file) => {
+        const path = join(packages, name, "src", file)
+        const code = readFileSync(path, "utf8").replaceAll(/\/\*[\s\S]*?\*\//g, "")
+        return { path: relative(packages, path), code }
+      })
+  )
+
+const libraries = ["protocol", "negotiation", "transport", "client", "testing"] as const
+
+const offenders = (files: ReturnType<typeof sources>, pattern: RegExp) =>
+  files.filter(({ code }) => pattern.test(code)).map(({ path }) => path)
+
+describe("the house", () => {
+  it("a version or an era is compared only in protocol, negotiation and cli", () => {
+    const literal = /[!=]==? ?"20\d\d-\d\d-\d\d"|\bera [!=]==? ?"/
+    assert.deepStrictEqual(offenders(sources("transport", "client", "testing"), literal), [])
+    assert.isTrue(literal.test('if (version === "2026-07-28") {}') && literal.test('agreement.era === "modern"'))
+  })
+
+  it("U-45: only modules named for Node import it, and no library imports a platform", () => {
+    const node = /from "node:/
+    assert.deepStrictEqual(
+      offenders(sources(...libraries), node).filter((path) => !/\/Node\w+\.ts$/.test(path)),
+      []
+    )
+    assert.deepStrictEqual(offenders(sources(...libraries), /from "@effect\/platform-/), [])
+  })
+
+  it("libraries import modules of Effect, never a barrel", () => {
+    assert.deepStrictEqual(offenders(sources(...libraries), /from "effect(\/[a-z]\w*)?"/), [])
+  })
+
+  it("negotiation and transport never look at each other", () => {
+    assert.deepStrictEqual(offenders(sources("negotiation"), /@mcp-effect\/transport/), [])
+    assert.deepStrictEqual(offenders(sources("transport"), /@mcp-effect\/negotiation/), [])
+  })
+
+  it("libraries take time and chance from Effect alone", () => {
+    assert.deepStrictEqual(
+      offenders(
+        sources(...libraries),
+        /\bDate\.now\(|\bnew Date\(\)|\bsetTimeout\(|\bsetInterval\(|\bMath\.random\(/
+      ).filter((path) => !/\/Node\w+\.ts$/.test(path)),
+      []
+    )
+  })
+})
