@@ -33,6 +33,7 @@ import * as Patience from "./patience.ts"
 import * as Questions from "./questions.ts"
 import * as Rounds from "./rounds.ts"
 import * as Toolbox from "./toolbox.ts"
+import { operation } from "./tracing.ts"
 import * as Watching from "./watching.ts"
 
 /** How this library introduces itself. */
@@ -81,37 +82,35 @@ export const make = Effect.fnUntraced(function* <R>(
 
   type How = RequestOptions & Partial<Connection.Asking> & Pick<Caching.How, "onKept">
 
-  const send = Effect.fnUntraced(function* <M extends Method.Method>(
+  const send = <M extends Method.Method>(
     method: M,
     params: Method.Params<M>,
     how: How
-  ): Effect.fn.Return<Method.Result<M>, McpClientError> {
-    const idle = Duration.toMillis(
-      how.timeout === undefined ? yield* Defaults.RequestTimeout : Duration.fromInputUnsafe(how.timeout)
-    )
-    const total = how.resetOnProgress === true ? Duration.toMillis(yield* Defaults.RequestCap) : idle
-    const level = how.logLevel ?? logLevel.current()
-    return yield* connection.request(method, params, {
-      limit: { idle, total },
-      repeatable: how.repeatable ?? method !== "tools/call",
-      onProgress: how.onProgress,
-      resetOnProgress: how.resetOnProgress,
-      onNotification: logs.owned(method, params, how.onNotification),
-      mirrored: how.mirrored,
-      ...(how.refreshed === undefined ? {} : { refreshed: how.refreshed }),
-      ...(how.meta === undefined && level === undefined
-        ? {}
-        : {
-            extra: {
-              ...(how.meta === undefined ? {} : { meta: how.meta }),
-              ...(level === undefined ? {} : { logLevel: level })
-            }
-          })
+  ): Effect.Effect<Method.Result<M>, McpClientError> =>
+    Effect.withFiber((fiber) => {
+      const { meta, timeout } = how
+      const idle = Duration.toMillis(
+        timeout === undefined ? fiber.getRef(Defaults.RequestTimeout) : Duration.fromInputUnsafe(timeout)
+      )
+      const total = how.resetOnProgress === true ? Duration.toMillis(fiber.getRef(Defaults.RequestCap)) : idle
+      const level = how.logLevel ?? logLevel.current()
+      return connection.request(method, params, {
+        limit: { idle, total },
+        repeatable: how.repeatable ?? method !== "tools/call",
+        onProgress: how.onProgress,
+        resetOnProgress: how.resetOnProgress,
+        onNotification: logs.owned(method, params, how.onNotification),
+        mirrored: how.mirrored,
+        ...(how.refreshed === undefined ? {} : { refreshed: how.refreshed }),
+        extra:
+          meta === undefined && level === undefined
+            ? undefined
+            : { ...(meta === undefined ? {} : { meta }), ...(level === undefined ? {} : { logLevel: level }) }
+      })
     })
-  })
 
   const request = <M extends Method.Method>(method: M, params: Method.Params<M>, how: How = {}) =>
-    caching.through(method, params, how, send(method, params, how))
+    Effect.suspend(() => caching.through(method, params, how, send(method, params, how)))
 
   type PageOf<M extends ListMethod> = (
     cursor: string | undefined,
@@ -167,28 +166,36 @@ export const make = Effect.fnUntraced(function* <R>(
   }
 
   /** One round of a call, with the headers its tool declares. */
-  const callOnce = Effect.fnUntraced(function* (
+  const callOnce = (
     name: string,
     args: JsonRpc.JsonObject,
     retry: Rounds.Retry,
     how: CallOptions & Partial<Connection.Asking>
-  ) {
-    const mirrored = yield* toolbox.mirrored(name, args, how.definition)
-    const answer = yield* request(
-      "tools/call",
-      { name, arguments: args, ...retry },
-      {
-        ...how,
-        mirrored,
-        repeatable: how.repeatable ?? toolbox.isRepeatable(name, how.definition),
-        refreshed: Effect.andThen(
-          listTools({ cache: "refresh" }),
-          Effect.suspend(() => toolbox.mirrored(name, args))
-        )
-      }
+  ): Effect.Effect<Method.Result<"tools/call">, McpClientError> =>
+    Effect.flatMap(toolbox.mirrored(name, args, how.definition), (mirrored) =>
+      Effect.flatMap(
+        request(
+          "tools/call",
+          { name, arguments: args, ...retry },
+          {
+            ...how,
+            mirrored,
+            repeatable: how.repeatable ?? toolbox.isRepeatable(name, how.definition),
+            refreshed: refreshed(name, args)
+          }
+        ),
+        (answer): Effect.Effect<Method.Result<"tools/call">, McpClientError> =>
+          Rounds.isInputRequired(answer) ? Effect.succeed(answer) : toolbox.checkOutput(name, answer, how.definition)
+      )
     )
-    return Rounds.isInputRequired(answer) ? answer : yield* toolbox.checkOutput(name, answer, how.definition)
-  })
+
+  const refreshed = (name: string, args: JsonRpc.JsonObject) =>
+    Effect.suspend(() =>
+      Effect.andThen(
+        listTools({ cache: "refresh" }),
+        Effect.suspend(() => toolbox.mirrored(name, args))
+      )
+    )
 
   const call = (
     name: string,
@@ -232,13 +239,13 @@ export const make = Effect.fnUntraced(function* <R>(
     },
     state: connection.state,
     notifications: Logs.heardBy(inbound.listen),
-    discover: Effect.fn("McpClient.discover")(function* (how) {
-      return yield* request("server/discover", {}, { cache: "refresh", ...how })
-    }),
-    listTools: Effect.fn("McpClient.listTools")(listTools),
-    callTool: Effect.fn("McpClient.callTool")(function* (name, args = {}, how = {}) {
-      return yield* call(name, args, how)
-    }),
+    discover: (how) => operation("McpClient.discover", request("server/discover", {}, { cache: "refresh", ...how })),
+    listTools: (how) => operation("McpClient.listTools", listTools(how)),
+    callTool: (name, args = {}, how = {}) =>
+      operation(
+        "McpClient.callTool",
+        Effect.suspend(() => call(name, args, how))
+      ),
     streamTool: (name, args = {}, how = {}) =>
       Stream.callback<CallEvent, McpClientError>((queue) =>
         call(
@@ -284,38 +291,36 @@ export const make = Effect.fnUntraced(function* <R>(
       }
       return outcomeOf(tool, args, round + 1, yield* callOnce(tool, args, retry, how))
     }),
-    listPrompts: Effect.fn("McpClient.listPrompts")(listPrompts),
-    getPrompt: Effect.fn("McpClient.getPrompt")(function* (name, args = {}, how) {
-      return yield* Rounds.drive({
-        server,
-        method: "prompts/get",
-        respond,
-        ask: (retry) => request("prompts/get", { name, arguments: args, ...retry }, how)
-      })
-    }),
-    listResources: Effect.fn("McpClient.listResources")(listResources),
-    listResourceTemplates: Effect.fn("McpClient.listResourceTemplates")(listResourceTemplates),
-    readResource: Effect.fn("McpClient.readResource")(function* (uri, how) {
-      return yield* Rounds.drive({
-        server,
-        method: "resources/read",
-        respond,
-        ask: (retry) => request("resources/read", { uri, ...retry }, how)
-      })
-    }),
-    complete: Effect.fn("McpClient.complete")(function* (params, how) {
-      return yield* request("completion/complete", params, how)
-    }),
+    listPrompts: (how) => operation("McpClient.listPrompts", listPrompts(how)),
+    getPrompt: (name, args = {}, how) =>
+      operation(
+        "McpClient.getPrompt",
+        Rounds.drive({
+          server,
+          method: "prompts/get",
+          respond,
+          ask: (retry) => request("prompts/get", { name, arguments: args, ...retry }, how)
+        })
+      ),
+    listResources: (how) => operation("McpClient.listResources", listResources(how)),
+    listResourceTemplates: (how) => operation("McpClient.listResourceTemplates", listResourceTemplates(how)),
+    readResource: (uri, how) =>
+      operation(
+        "McpClient.readResource",
+        Rounds.drive({
+          server,
+          method: "resources/read",
+          respond,
+          ask: (retry) => request("resources/read", { uri, ...retry }, how)
+        })
+      ),
+    complete: (params, how) => operation("McpClient.complete", request("completion/complete", params, how)),
     pages: (method, how) =>
       Stream.paginate(undefined as string | undefined, (cursor) =>
         Effect.map(pageOf[method](cursor, how), (found) => [[found], Option.fromUndefinedOr(nextOf(found))] as const)
       ),
-    ping: Effect.fn("McpClient.ping")(function* (how) {
-      yield* request("ping", {}, how)
-    }),
-    request: Effect.fn("McpClient.request")(function* (method, params, how) {
-      return yield* request(method, params, how)
-    }),
+    ping: (how) => operation("McpClient.ping", Effect.asVoid(request("ping", {}, how))),
+    request: (method, params, how) => operation("McpClient.request", request(method, params, how)),
     changes: watching.changes,
     live: (method) => live[method](),
     logs: logs.stream,

@@ -23,6 +23,10 @@ export const isInputRequired = <A extends { readonly resultType?: string | undef
   result: A | InputRequiredResult.InputRequired
 ): result is InputRequiredResult.InputRequired => result.resultType === "input_required"
 
+const isAnswer = <A extends { readonly resultType?: string | undefined }>(
+  result: A | InputRequiredResult.InputRequired
+): result is Answered<A> => !isInputRequired(result)
+
 /** The answers to the questions of one round. */
 export const answers = Effect.fnUntraced(function* (
   questions: InputRequiredResult.InputRequired["inputRequests"],
@@ -53,24 +57,34 @@ export const retryOf = (asked: InputRequiredResult.InputRequired, inputResponses
   ...(asked.requestState === undefined ? {} : { requestState: asked.requestState })
 })
 
-export const drive = Effect.fnUntraced(function* <A extends { readonly resultType?: string | undefined }>(options: {
+interface Driving<A> {
   readonly server: string
   readonly method: string
   readonly respond: Respondent["respond"]
   readonly ask: (retry: Retry) => Effect.Effect<A | InputRequiredResult.InputRequired, McpClientError>
   readonly onRound?: ((asked: InputRequiredResult.InputRequired) => void) | undefined
-}): Effect.fn.Return<Answered<A>, McpClientError> {
-  const { ask, method, onRound, respond, server } = options
+}
+
+/** Almost every request is answered in its first round, so that one is kept cheap. */
+export const drive = <A extends { readonly resultType?: string | undefined }>(
+  driving: Driving<A>
+): Effect.Effect<Answered<A>, McpClientError> =>
+  Effect.flatMap(driving.ask({}), (result) => (isAnswer(result) ? Effect.succeed(result) : goOn(driving, result)))
+
+const goOn = Effect.fnUntraced(function* <A extends { readonly resultType?: string | undefined }>(
+  { ask, method, onRound, respond, server }: Driving<A>,
+  first: InputRequiredResult.InputRequired
+): Effect.fn.Return<Answered<A>, McpClientError> {
   const most = yield* Defaults.MaxInputRounds
   const refuse = (because: string) => new McpClientError({ server, reason: new InputRequired({ method, because }) })
-  let retry: Retry = {}
+  let asked = first
   for (let round = 0; ; round++) {
-    const result = yield* ask(retry)
-    if (!isInputRequired(result)) return result as Answered<A>
     if (round >= most) return yield* refuse(`it went on asking after ${most} rounds (MaxInputRounds)`)
-    onRound?.(result)
-    const inputResponses = yield* Effect.mapError(answers(result.inputRequests, respond), refuse)
+    onRound?.(asked)
+    const inputResponses = yield* Effect.mapError(answers(asked.inputRequests, respond), refuse)
     if (inputResponses === undefined) yield* Effect.sleep(pauseWithoutQuestions)
-    retry = retryOf(result, inputResponses)
+    const result = yield* ask(retryOf(asked, inputResponses))
+    if (isAnswer(result)) return result
+    asked = result
   }
 })

@@ -16,6 +16,7 @@ import type * as Method from "@mcp-effect/protocol/Method"
 import type * as Progress from "@mcp-effect/protocol/Progress"
 import type { CannotCarry, MethodNotInRevision } from "@mcp-effect/protocol/ProtocolError"
 import * as Revision from "@mcp-effect/protocol/Revision"
+import * as Task from "@mcp-effect/protocol/Task"
 import type { Era, Version } from "@mcp-effect/protocol/Version"
 import type { ExchangeOptions, Incoming, Kind, Transport, Wire } from "@mcp-effect/transport/Transport"
 import type { TransportError } from "@mcp-effect/transport/TransportError"
@@ -25,6 +26,7 @@ import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import {
+  BecameTask,
   McpClientError,
   NotAvailableInLegacy,
   NotAvailableInModern,
@@ -202,59 +204,88 @@ interface Line extends Pick<Options<never>, "inbound" | "middleware" | "nextId" 
 const asker = (line: Line, revision: Revision.Revision): Session["ask"] => {
   const { inbound, isOver, middleware, nextId, patience, report, server, wire } = line
   const stamp = revision.stamp(line.sender)
-  return Effect.fnUntraced(function* <M extends Method.Method>(
+  const tasks = acceptsTasks(revision, line.sender)
+
+  const read = <M extends Method.Method>(
     method: M,
-    params: Method.Params<M>,
-    asking: Asking
-  ): Effect.fn.Return<Method.Result<M>, Reason> {
-    const encoded = revision.encode(method, params)
-    if (Result.isFailure(encoded)) return yield* unsendable(revision.era, encoded.failure)
-    for (const { because, pointer } of encoded.success.dropped) {
-      yield* report(Diagnostic.MemberDropped({ server, method, pointer, because }))
+    response: JsonRpc.Response
+  ): Effect.Effect<Method.Result<M>, Reason> => {
+    if (!("result" in response)) {
+      const { code, data, message: text } = response.error
+      return Effect.fail(new ServerError({ method, code, text, ...(data === undefined ? {} : { data }) }))
     }
+    const decoded = tasks
+      ? revision.decode(method, response.result, acceptsTask)
+      : revision.decode(method, response.result)
+    if (Result.isFailure(decoded)) return Effect.fail(decoded.failure)
+    const { rejected, value } = decoded.success
+    if (isTask<M>(value)) return Effect.fail(new BecameTask({ method, task: value }))
+    if (rejected.length === 0) return Effect.succeed(value)
+    return Effect.as(
+      Effect.forEach(
+        rejected,
+        ({ because, name, pointer }) => report(Diagnostic.ItemRejected({ server, method, pointer, name, because })),
+        { discard: true }
+      ),
+      value
+    )
+  }
+
+  const send = (request: JsonRpc.Request, how: ExchangeOptions) => {
+    if (middleware.length === 0) return wire.exchange(request, how)
+    const through = middleware.reduceRight<Next>(
+      (next, layer) => (request) => layer(request, next),
+      (request) => wire.exchange(request, how)
+    )
+    return through(request)
+  }
+
+  const ask = <M extends Method.Method>(
+    method: M,
+    written: JsonRpc.JsonObject | undefined,
+    asking: Asking
+  ): Effect.Effect<Method.Result<M>, Reason> => {
     const id = nextId()
-    const { params: written } = encoded.success
     const neverLeft = isOver()
     const facts = { id, method, params: written, server, transport: line.transport, version: revision.version }
-
-    const result = yield* traced(facts, (trace) =>
-      patience.within<JsonRpc.JsonObject, Reason>(
+    return traced(facts, (trace) =>
+      patience.within<Method.Result<M>, Reason>(
         asking.limit,
         (alive) => {
-          const how = {
-            revision,
-            ...(asking.mirrored === undefined ? {} : { mirrored: asking.mirrored }),
-            interim: interimOf(asking, revision, inbound, alive)
-          }
-          const send = middleware.reduceRight<Next>(
-            (next, layer) => (request) => layer(request, next),
-            (request) => wire.exchange(request, how)
-          )
-          const stamped = stamp(written, extraOf(asking, id, trace))
+          const { mirrored } = asking
+          const interim = interimOf(asking, revision, inbound, alive)
+          const params = stamp(written, extraOf(asking, id, trace))
           return Effect.matchEffect(
-            send({ jsonrpc: "2.0", id, method, ...(stamped === undefined ? {} : { params: stamped }) }),
+            send(
+              params === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params },
+              mirrored === undefined ? { revision, interim } : { revision, interim, mirrored }
+            ),
             {
               onFailure: (cause) => answered(cause, method, neverLeft),
-              onSuccess: (response) => resultOf(response, method)
+              onSuccess: (response) => read(method, response)
             }
           )
         },
         (limit) => Effect.fail(new RequestTimedOut({ method, limit }))
       )
     )
-    const decoded = revision.decode(method, result)
-    if (Result.isFailure(decoded)) return yield* decoded.failure
-    for (const { because, name, pointer } of decoded.success.rejected) {
-      yield* report(Diagnostic.ItemRejected({ server, method, pointer, name, because }))
-    }
-    return decoded.success.value
-  })
-}
+  }
 
-const resultOf = (response: JsonRpc.Response, method: string): Effect.Effect<JsonRpc.JsonObject, ServerError> => {
-  if ("result" in response) return Effect.succeed(response.result)
-  const { code, data, message: text } = response.error
-  return Effect.fail(new ServerError({ method, code, text, ...(data === undefined ? {} : { data }) }))
+  return (method, params, asking) =>
+    Effect.suspend(() => {
+      const encoded = revision.encode(method, params)
+      if (Result.isFailure(encoded)) return unsendable(revision.era, encoded.failure)
+      const { dropped, params: written } = encoded.success
+      if (dropped.length === 0) return ask(method, written, asking)
+      return Effect.andThen(
+        Effect.forEach(
+          dropped,
+          ({ because, pointer }) => report(Diagnostic.MemberDropped({ server, method, pointer, because })),
+          { discard: true }
+        ),
+        Effect.suspend(() => ask(method, written, asking))
+      )
+    })
 }
 
 /** What a request asks for in `_meta`: progress under its own id, and the trace to go on with. */
@@ -289,6 +320,15 @@ const interimOf = (
     onProgress?.(heard.success.params)
   }
 }
+
+const acceptsTask = ["task"] as const
+
+/** A server may make a task of a call when it was told so: by a capability, or (2025-11-25) by the call itself. */
+const acceptsTasks = (revision: Revision.Revision, { capabilities: { extensions } }: Revision.Sender) =>
+  revision.supports("tasks/result") || (extensions !== undefined && Object.hasOwn(extensions, Task.extension))
+
+const isTask = <M extends Method.Method>(value: Method.Result<M> | Task.Created): value is Task.Created =>
+  value["resultType"] === "task"
 
 const unavailable = { legacy: NotAvailableInLegacy, modern: NotAvailableInModern }
 

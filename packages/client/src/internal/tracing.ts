@@ -34,6 +34,12 @@ const contextOf = ({ sampled, spanId, traceId }: Tracer.Span): JsonObject => ({
   traceparent: `00-${traceId.padStart(32, "0")}-${spanId}-${sampled ? "01" : "00"}`
 })
 
+/** Names an operation of the client: a span around it where a tracing backend is there, and nothing otherwise. */
+export const operation = <A, E, R>(name: string, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.withFiber((fiber) =>
+    fiber.getRef(Tracer.Tracer) === Tracer.nativeTracer ? effect : Effect.withSpan(effect, name)
+  )
+
 /** Runs a request in its span; `send` gets what to add to `_meta`. */
 export const traced = <A, E extends { readonly _tag: string }>(
   facts: Facts,
