@@ -23,10 +23,6 @@ export const isInputRequired = <A extends { readonly resultType?: string | undef
   result: A | InputRequiredResult.InputRequired
 ): result is InputRequiredResult.InputRequired => result.resultType === "input_required"
 
-const isAnswer = <A extends { readonly resultType?: string | undefined }>(
-  result: A | InputRequiredResult.InputRequired
-): result is Answered<A> => !isInputRequired(result)
-
 /** The answers to the questions of one round. */
 export const answers = Effect.fnUntraced(function* (
   questions: InputRequiredResult.InputRequired["inputRequests"],
@@ -69,7 +65,9 @@ interface Driving<A> {
 export const drive = <A extends { readonly resultType?: string | undefined }>(
   driving: Driving<A>
 ): Effect.Effect<Answered<A>, McpClientError> =>
-  Effect.flatMap(driving.ask({}), (result) => (isAnswer(result) ? Effect.succeed(result) : goOn(driving, result)))
+  Effect.flatMap(driving.ask({}), (result) =>
+    isInputRequired(result) ? goOn(driving, result) : Effect.succeed(result as Answered<A>)
+  )
 
 const goOn = Effect.fnUntraced(function* <A extends { readonly resultType?: string | undefined }>(
   { ask, method, onRound, respond, server }: Driving<A>,
@@ -84,7 +82,7 @@ const goOn = Effect.fnUntraced(function* <A extends { readonly resultType?: stri
     const inputResponses = yield* Effect.mapError(answers(asked.inputRequests, respond), refuse)
     if (inputResponses === undefined) yield* Effect.sleep(pauseWithoutQuestions)
     const result = yield* ask(retryOf(asked, inputResponses))
-    if (isAnswer(result)) return result
+    if (!isInputRequired(result)) return result as Answered<A>
     asked = result
   }
 })
