@@ -102,7 +102,9 @@ export class AuthorizationRequired extends Schema.TaggedError<AuthorizationRequi
   status: Schema.Finite,
   body: Schema.String,
   /** The `WWW-Authenticate` header. */
-  challenge: text
+  challenge: text,
+  /** Why nobody could be signed in, if that was tried. */
+  cause: Schema.optionalKey(Schema.Defect())
 }) {
   override get message() {
     return wording.httpLine(this.status, this.body)
@@ -128,7 +130,9 @@ export class AuthorizationRequired extends Schema.TaggedError<AuthorizationRequi
 export class AuthorizationDenied extends Schema.TaggedError<AuthorizationDenied>()("AuthorizationDenied", {
   asked: Asked,
   status: Schema.Finite,
-  body: Schema.String
+  body: Schema.String,
+  /** Why no better credentials could be got, if that was tried. */
+  cause: Schema.optionalKey(Schema.Defect())
 }) {
   override get message() {
     return wording.httpLine(this.status, this.body)

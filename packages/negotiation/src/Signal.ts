@@ -35,6 +35,8 @@ export type Signal = Data.TaggedEnum<{
     readonly retryAfter: Duration.Duration | undefined
     /** Where a redirect that was not followed points to. */
     readonly location: string | undefined
+    /** What stands behind the refusal, if anybody told. Kept for the error; no rule looks at it. */
+    readonly cause?: unknown
   }
   /** Patience ended without an answer. */
   Silent: {}

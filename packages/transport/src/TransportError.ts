@@ -136,6 +136,8 @@ export class HttpRejected extends Schema.TaggedError<HttpRejected>()("HttpReject
   retryAfter: Schema.optional(Schema.Finite),
   /** Where a redirect leads, as an absolute URL with secrets removed. */
   location: Schema.optional(Schema.String),
+  /** What the HTTP client says stands behind the refusal, for example why nobody could be signed in. */
+  cause: Schema.optional(Schema.Defect()),
   /**
    * Whether the request carried a session id and the answer says that this session is gone: 404, or a 400 whose body
    * speaks of the session (T-HTTP-1, T-HTTP-2). Nothing was executed.

@@ -9,6 +9,8 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
@@ -714,6 +716,27 @@ describe.each(clients)("StreamableHttp over %s", (_name, client) => {
       const error = yield* Effect.flip(wire.exchange(request(1, "x"), now))
       assert.strictEqual(error.message, "MCP: HTTP 418 teapot")
       assert.strictEqual(seen.length, 1)
+    })
+  )
+
+  it.effect("what a client says stands behind a status is kept as the cause", () =>
+    Effect.gen(function* () {
+      const cause = new Error("nobody signed in")
+      const refusing = HttpClient.make((request) => {
+        const response = HttpClientResponse.fromWeb(request, new Response("no", { status: 401 }))
+        const reason = new HttpClientError.StatusCodeError({ request, response, cause })
+        return Effect.fail(new HttpClientError.HttpClientError({ reason }))
+      })
+      const context = yield* Layer.build(
+        StreamableHttp.layer({ url: "https://h.test/mcp" }).pipe(
+          Layer.provide(Layer.succeed(HttpClient.HttpClient, refusing))
+        )
+      )
+      const wire = yield* Context.get(context, Transport).open(() => {})
+      const reason = yield* reasonOf(wire.exchange(request(1, "x"), now))
+      assert(reason._tag === "HttpRejected")
+      assert.strictEqual(reason.cause, cause)
+      assert.strictEqual(reason.message, "MCP: HTTP 401 no")
     })
   )
 })

@@ -28,7 +28,8 @@ export const failure = ({ reason }: TransportError): Signal => {
         mediaType: reason.mediaType,
         challenge: reason.challenge,
         retryAfter: reason.retryAfter === undefined ? undefined : Duration.millis(reason.retryAfter),
-        location: reason.location
+        location: reason.location,
+        cause: reason.cause
       })
     case "MalformedReply":
       return Signal.Malformed({

@@ -25,6 +25,9 @@ const http = ({ asked, reading: { signal, status } }: Facts) => ({
   body: signal._tag === "HttpStatus" ? excerpt(signal.body) : ""
 })
 
+const caused = ({ reading: { signal } }: Facts) =>
+  signal._tag === "HttpStatus" && signal.cause !== undefined ? { cause: signal.cause } : {}
+
 const half = (probe: ProbeHalf | undefined) => (probe === undefined ? {} : { probe })
 
 /** An address without what may be secret in it: user, password, query and fragment. */
@@ -67,12 +70,13 @@ export const probeReason = (tag: Reasons.Reason["_tag"], facts: Facts): Probe.Pr
     case "AuthorizationRequired":
       return new Probe.AuthorizationRequired({
         ...http(facts),
+        ...caused(facts),
         ...(signal._tag === "HttpStatus" && signal.challenge !== undefined
           ? { challenge: excerpt(signal.challenge) }
           : {})
       })
     case "AuthorizationDenied":
-      return new Probe.AuthorizationDenied(http(facts))
+      return new Probe.AuthorizationDenied({ ...http(facts), ...caused(facts) })
     case "MalformedProbeReply":
       return malformed(facts)
     case "NoMutualVersion":

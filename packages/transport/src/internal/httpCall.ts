@@ -30,10 +30,21 @@ const requestOf = ({ body, headers, method, url }: Call): HttpClientRequest.Http
   return body === undefined ? request : HttpClientRequest.bodyText(request, body, "application/json")
 }
 
+/** A response, whatever its status. */
+export interface Sent {
+  readonly response: HttpClientResponse
+  /** The URL that gave it. */
+  readonly url: string
+  /** What the client told about a status that it filtered. */
+  readonly cause?: unknown
+}
+
 /** A client that filters statuses has only put the response into its error. */
-const unfiltered = (error: HttpClientError): Effect.Effect<HttpClientResponse, Unreachable | ResponseTaken> => {
+const unfiltered = (
+  error: HttpClientError
+): Effect.Effect<Pick<Sent, "response" | "cause">, Unreachable | ResponseTaken> => {
   const { reason } = error
-  if (reason._tag === "StatusCodeError") return Effect.succeed(reason.response)
+  if (reason._tag === "StatusCodeError") return Effect.succeed({ response: reason.response, cause: reason.cause })
   if ("cause" in reason && reason.cause instanceof Taken) {
     return Effect.fail(new ResponseTaken({ status: reason.cause.status }))
   }
@@ -57,21 +68,21 @@ const targetOf = (from: string, { headers }: HttpClientResponse): URL | undefine
   return Result.isSuccess(target) ? target.success : undefined
 }
 
-/** Sends the call and returns the response, whatever its status, with the URL that gave it. */
-export const send = (
-  client: HttpClient,
-  call: Call,
-  hops = 0
-): Effect.Effect<{ readonly response: HttpClientResponse; readonly url: string }, Unreachable | ResponseTaken> =>
-  Effect.flatMap(Effect.catch(client.execute(requestOf(call)), unfiltered), (response) => {
+/** Sends the call, and again where a redirect leads. */
+export const send = (client: HttpClient, call: Call, hops = 0): Effect.Effect<Sent, Unreachable | ResponseTaken> => {
+  const executed = Effect.map(client.execute(requestOf(call)), (response): Pick<Sent, "response" | "cause"> => ({
+    response
+  }))
+  return Effect.flatMap(Effect.catch(executed, unfiltered), ({ cause, response }) => {
     if (response.status === 0) {
       return Effect.fail(new Unreachable({ because: "it redirects, and this browser does not tell where to" }))
     }
     const url = nextHop(call, response)
     return url === undefined || hops >= maxHops
-      ? Effect.succeed({ response, url: call.url })
+      ? Effect.succeed({ response, url: call.url, cause })
       : Effect.andThen(Body.discard(response), send(client, { ...call, url }, hops + 1))
   })
+}
 
 export const isSuccessful = ({ status }: HttpClientResponse): boolean => status >= 200 && status < 300
 
@@ -86,8 +97,7 @@ const speaksOfSession = /session/i
 
 /** The failure that a status outside 2xx means. */
 export const rejection = Effect.fnUntraced(function* (
-  url: string,
-  response: HttpClientResponse,
+  { cause, response, url }: Sent,
   carriedSession: boolean
 ): Effect.fn.Return<HttpRejected> {
   const { headers, status } = response
@@ -102,6 +112,7 @@ export const rejection = Effect.fnUntraced(function* (
     challenge: headers["www-authenticate"],
     retryAfter: retryAfter === undefined ? undefined : retryAfterOf(retryAfter, yield* Clock.currentTimeMillis),
     location: target === undefined ? undefined : Address.shown(target.href),
+    cause,
     sessionLost: carriedSession && (status === 404 || (status === 400 && speaksOfSession.test(body)))
   })
 })

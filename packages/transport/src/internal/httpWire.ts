@@ -137,11 +137,8 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   })
   const streams: Listen.Options = { endpoint, limit, bounds, reconnect, report, get }
 
-  const refusal = Effect.fnUntraced(function* (
-    sent: { readonly response: HttpClientResponse; readonly url: string },
-    carried: Session | undefined
-  ) {
-    const rejected = yield* Call.rejection(sent.url, sent.response, carried !== undefined)
+  const refusal = Effect.fnUntraced(function* (sent: Call.Sent, carried: Session | undefined) {
+    const rejected = yield* Call.rejection(sent, carried !== undefined)
     if (rejected.sessionLost && carried !== undefined) carried.lost = true
     return yield* rejected
   })

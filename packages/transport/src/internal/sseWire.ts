@@ -89,7 +89,7 @@ export const open = Effect.fnUntraced(function* ({
       headers: { ...target.headers, accept: "text/event-stream" }
     })
     const { response } = sent
-    if (!Call.isSuccessful(response)) return yield* Call.rejection(sent.url, response, false)
+    if (!Call.isSuccessful(response)) return yield* Call.rejection(sent, false)
     const mediaType = Body.mediaTypeOf(response)
     if (mediaType !== "text/event-stream") {
       return new MalformedReply({
@@ -148,7 +148,7 @@ export const open = Effect.fnUntraced(function* ({
       habits.http.versionHeader === "always" || !opening ? { ...target.headers, [version]: spoken } : target.headers
     return Effect.gen(function* (): Effect.fn.Return<void, HttpRejected | ResponseTaken | Unreachable> {
       const sent = yield* Call.send(client, { method: "POST", url: messages, headers, body: JSON.stringify(message) })
-      if (!Call.isSuccessful(sent.response)) return yield* yield* Call.rejection(sent.url, sent.response, false)
+      if (!Call.isSuccessful(sent.response)) return yield* yield* Call.rejection(sent, false)
       // The answer belongs on the stream; a server that puts it here is understood all the same (L-SSE-5).
       const text = yield* Body.beginning(sent.response)
       for (const found of Body.mediaTypeOf(sent.response) === "application/json" ? JsonRpc.parse(text, bounds) : []) {
