@@ -6,6 +6,7 @@ import * as ClientAssertion from "@mcp-effect/client/ClientAssertion"
 import * as ClientCredentials from "@mcp-effect/client/ClientCredentials"
 import * as Dpop from "@mcp-effect/client/Dpop"
 import * as EnterpriseAuthorization from "@mcp-effect/client/EnterpriseAuthorization"
+import * as McpClient from "@mcp-effect/client/McpClient"
 import { TokenStore } from "@mcp-effect/client/TokenStore"
 import * as WorkloadIdentity from "@mcp-effect/client/WorkloadIdentity"
 import { assert, describe, it } from "@effect/vitest"
@@ -434,6 +435,71 @@ describe("a client id", () => {
     })
   )
 
+  it.effect("A-4-2: registration names every scope that will be asked for, offline access among them", () =>
+    Effect.gen(function* () {
+      const world = makeWorld()
+      world.world.challenge = `Bearer scope="a"`
+      world.world.metadata = { ...world.world.metadata, scopes_supported: ["a", "offline_access"] }
+      yield* statusOf(yield* world.authorize())
+      assert.strictEqual(JSON.parse(world.to(`${issuer}/register`)[0]!.body).scope, "a offline_access")
+      assert.strictEqual(world.pages[0]!.searchParams.get("scope"), "a offline_access")
+    })
+  )
+
+  /** A server that lets a client have only the scopes it was registered with, and wants `b` for the tool of that name. */
+  const strict = () => {
+    const world = makeWorld()
+    world.world.challenge = `Bearer scope="a"`
+    world.world.answer = (page): Record<string, string> => {
+      const registered = world.to(`${issuer}/register`).map(({ body }) => JSON.parse(body).scope.split(" "))
+      const [, number] = (page.searchParams.get("client_id") ?? "").split("-")
+      const state = page.searchParams.get("state") ?? ""
+      const wanted = (page.searchParams.get("scope") ?? "").split(" ")
+      return wanted.every((scope) => registered[Number(number) - 1]?.includes(scope))
+        ? { code: "c", state, iss: issuer }
+        : { error: "invalid_scope", state, iss: issuer }
+    }
+    world.world.served = ({ body }, scope) =>
+      body === "b" && !scope.split(" ").includes("b")
+        ? { status: 403, headers: { "www-authenticate": `Bearer error="insufficient_scope", scope="b"` } }
+        : { status: 200 }
+    return world
+  }
+  const tool = HttpClientRequest.bodyText(HttpClientRequest.post(server), "b", "text/plain")
+  const asked = ({ pages }: World) =>
+    pages.map(({ searchParams }) => `${searchParams.get("client_id")} ${searchParams.get("scope")}`)
+
+  it.effect("A-12: a server that holds a client to its registered scopes gets another registration for more", () =>
+    Effect.gen(function* () {
+      const world = strict()
+      const authorization = yield* world.authorize()
+      yield* statusOf(authorization)
+      assert.strictEqual(yield* statusOf(authorization, tool), 200)
+      assert.deepStrictEqual(asked(world), ["client-1 a", "client-1 a b", "client-2 a b"])
+      world.revokeAll()
+      assert.strictEqual(yield* statusOf(authorization), 200)
+      assert.strictEqual(world.pages.length, 3, "the new client renews")
+    })
+  )
+
+  it.effect("A-12: where no other registration is to be had, the client and its token stay", () =>
+    Effect.gen(function* () {
+      const world = strict()
+      const authorization = yield* world.authorize()
+      yield* statusOf(authorization)
+      world.world.first.push(({ url }) =>
+        url.pathname === "/register" ? { status: 403, body: { error: "access_denied" } } : undefined
+      )
+      const { reason, status } = yield* refused(authorization, tool)
+      assert.strictEqual(status, 403)
+      assert.strictEqual(reason._tag, "SignInRefused")
+      assert.deepStrictEqual(asked(world), ["client-1 a", "client-1 a b", "client-1 b"])
+      world.revokeAll()
+      assert.strictEqual(yield* statusOf(authorization), 200)
+      assert.strictEqual(world.pages.length, 3, "the old client renews")
+    })
+  )
+
   it.effect("T-OAUTH-5: nothing possible is an error that says what to configure", () =>
     Effect.gen(function* () {
       const world = makeWorld()
@@ -801,6 +867,25 @@ describe("a person", () => {
       )
       assert.strictEqual(world.pages.length, 1)
       assert.notInclude(endings[0].reason.message, "\u0007")
+    })
+  )
+
+  it.effect("H9: who declines fails the connection as unauthorized, with the reason behind it", () =>
+    Effect.gen(function* () {
+      const world = makeWorld()
+      world.world.answer = (page) => ({
+        error: "access_denied",
+        state: page.searchParams.get("state") ?? "",
+        iss: issuer
+      })
+      const { httpClient } = yield* world.authorize()
+      const error = yield* McpClient.connect(server).pipe(
+        Effect.provideService(HttpClient.HttpClient, httpClient),
+        Effect.flip
+      )
+      assert.strictEqual(error.reason._tag, "AuthorizationRequired")
+      assert.strictEqual(error.message, "MCP: HTTP 401")
+      assert.strictEqual(Option.getOrThrow(Authorization.errorIn(error)).reason._tag, "SignInDeclined")
     })
   )
 

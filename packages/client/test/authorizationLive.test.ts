@@ -262,6 +262,9 @@ const realServer = Effect.gen(function* () {
   const log: Array<string> = []
   let origin = ""
   let issued = 0
+  /** How many requests a token is good for, and how long it takes to get one, in milliseconds. */
+  const life = { uses: Infinity, delay: 0 }
+  const uses = new Map<string, number>()
 
   const routes = Layer.mergeAll(
     HttpRouter.add("GET", "/.well-known/oauth-protected-resource/mcp", () =>
@@ -297,7 +300,9 @@ const realServer = Effect.gen(function* () {
       Effect.gen(function* () {
         const form = new URLSearchParams(yield* (yield* HttpServerRequest.HttpServerRequest).text)
         log.push(form.get("grant_type") ?? "")
+        yield* Effect.sleep(life.delay)
         if (form.get("grant_type") === "refresh_token" && !refreshTokens.delete(form.get("refresh_token") ?? "")) {
+          log.push("refused")
           return yield* HttpServerResponse.json({ error: "invalid_grant" }, { status: 400 })
         }
         const number = ++issued
@@ -316,7 +321,10 @@ const realServer = Effect.gen(function* () {
       "/mcp",
       Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
-        if (!valid.has((request.headers["authorization"] ?? "").slice(7))) {
+        const token = (request.headers["authorization"] ?? "").slice(7)
+        const used = (uses.get(token) ?? 0) + 1
+        uses.set(token, used)
+        if (!valid.has(token) || used > life.uses) {
           return HttpServerResponse.text("no", { status: 401, headers: { "www-authenticate": "Bearer" } })
         }
         const { id, method } = JSON.parse(yield* request.text)
@@ -344,8 +352,16 @@ const realServer = Effect.gen(function* () {
   )
   const { address } = Context.get(built, HttpServer.HttpServer)
   origin = `http://127.0.0.1:${NetAddress.isInetAddress(address) ? address.port : 0}`
-  return { url: `${origin}/mcp`, valid, refreshTokens, log }
+  return { url: `${origin}/mcp`, valid, refreshTokens, log, life }
 })
+
+const visitor = (visits: { opened: number }) =>
+  Browser.make((page) =>
+    Effect.promise(() => fetch(page).then((response) => response.text())).pipe(
+      Effect.tap(() => Effect.sync(() => void visits.opened++)),
+      Effect.asVoid
+    )
+  )
 
 describe("a whole sign-in", () => {
   it.live(
@@ -354,16 +370,8 @@ describe("a whole sign-in", () => {
     () =>
       Effect.gen(function* () {
         const server = yield* realServer
-        let opened = 0
-        const browser = Layer.succeed(
-          Browser.Browser,
-          Browser.make((page) =>
-            Effect.promise(() => fetch(page).then((response) => response.text())).pipe(
-              Effect.tap(() => Effect.sync(() => void opened++)),
-              Effect.asVoid
-            )
-          )
-        )
+        const visits = { opened: 0 }
+        const browser = Layer.succeed(Browser.Browser, visitor(visits))
         const flow = AuthorizationFlow.layerLoopback({ listen }).pipe(Layer.provide(browser))
         const authorization = Authorization.layer({ server: server.url }).pipe(
           Layer.provide([
@@ -380,22 +388,71 @@ describe("a whole sign-in", () => {
             (yield* client.listTools()).map(({ name }) => name),
             ["t"]
           )
-          assert.strictEqual(opened, 1)
+          assert.strictEqual(visits.opened, 1)
           server.valid.clear()
           yield* client.listTools()
-          assert.strictEqual(opened, 1)
+          assert.strictEqual(visits.opened, 1)
           server.valid.clear()
           server.refreshTokens.clear()
           yield* client.listTools()
-          assert.strictEqual(opened, 2)
+          assert.strictEqual(visits.opened, 2)
         }).pipe(Effect.provide(authorization))
         assert.deepStrictEqual(server.log, [
           "authorization_code",
           "refresh_token",
           "refresh_token",
+          "refused",
           "authorization_code"
         ])
       }),
     { timeout: 30_000 }
+  )
+
+  it.live(
+    "T-OAUTH-4: processes that share a file of tokens race to renew, and keep one valid token",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* realServer
+        const fs = yield* FileSystem.FileSystem
+        const path = yield* Path.Path
+        const spawner = yield* ChildProcessSpawner
+        const place = path.join(yield* fs.makeTempDirectoryScoped(), "tokens.json")
+        const visits = { opened: 0 }
+        const authorization = (flow: Layer.Layer<AuthorizationFlow.AuthorizationFlow>) =>
+          Authorization.layer({ server: server.url }).pipe(
+            Layer.provide([
+              flow,
+              Layer.orDie(ClientRegistration.layer()),
+              TokenStore.layerFile({ path: place }),
+              NodeHttpClient.layerUndici
+            ])
+          )
+        const loopback = AuthorizationFlow.layerLoopback({ listen }).pipe(
+          Layer.provide(Layer.succeed(Browser.Browser, visitor(visits)))
+        )
+        yield* Effect.provide(McpClient.connect(server.url), authorization(loopback))
+
+        server.life.uses = 10
+        server.life.delay = 50
+        const caller = fileURLToPath(new URL("fixtures/authorizedCaller.ts", import.meta.url))
+        const run = Effect.scoped(
+          Effect.flatMap(
+            spawner.spawn(
+              ChildProcess.make(process.execPath, [caller, server.url, place, "40"], { stderr: "inherit" })
+            ),
+            ({ exitCode }) => exitCode
+          )
+        )
+        assert.deepStrictEqual((yield* Effect.all([run, run], { concurrency: "unbounded" })).map(Number), [0, 0])
+        assert.isAtLeast(server.log.filter((grant) => grant === "refresh_token").length, 8)
+        assert.notInclude(server.log, "refused", "a refresh token was used twice")
+        assert.strictEqual(server.refreshTokens.size, 1)
+        assert.strictEqual(visits.opened, 1)
+        server.life.uses = Infinity
+        const renewals = server.log.length
+        yield* Effect.provide(McpClient.connect(server.url), authorization(AuthorizationFlow.layerUnavailable))
+        assert.strictEqual(server.log.length, renewals, "the stored token is the valid one")
+      }).pipe(Effect.provide(NodeServices.layer)),
+    { timeout: 120_000 }
   )
 })

@@ -38,10 +38,10 @@ export interface Means {
   readonly assumePkce: boolean
 }
 
-/** Who we are to a server, and whether the registration was our own doing and may be done again. */
+/** Who we are to a server: a client that was given, or one we registered, before or just now, and may register again. */
 interface Identity {
   readonly client: Client
-  readonly registered: boolean
+  readonly origin: "given" | "kept" | "new"
 }
 
 /** PKCE must be shown to be there before anything else happens (M-AUTH-13, T-OAUTH-11). */
@@ -68,21 +68,26 @@ const identify = Effect.fnUntraced(function* (
       return yield* new ClientOfOtherIssuer({ clientId: client.clientId, bound, found: issuer })
     }
     if (bind && bound === undefined) yield* vault.bind(client.clientId, issuer)
-    return { client, registered: false }
+    return { client, origin: "given" }
   }
   const stored = yield* vault.client(issuer)
   if (stored === undefined) return undefined
   const now = yield* Clock.currentTimeMillis
   return stored.secretExpiresAt === undefined || stored.secretExpiresAt > now
-    ? { client: stored, registered: true }
+    ? { client: stored, origin: "kept" }
     : undefined
 })
 
-const registerNow = Effect.fnUntraced(function* ({ clients, vault }: Means, asked: Asked, redirectUri: string) {
-  const { authorizationServer, post, scopes } = asked
+/** Some servers hold a client to the scopes it was registered with, so it is registered with all it will ask for. */
+const registerNow = Effect.fnUntraced(function* (
+  { clients, vault }: Means,
+  { authorizationServer, post }: Asked,
+  { scopes }: Round,
+  redirectUri: string
+): Effect.fn.Return<Identity, Reason> {
   const client = yield* clients.register({ authorizationServer, post, redirectUri, scope: Scopes.format(scopes) })
   yield* vault.setClient(authorizationServer.issuer, client)
-  return { client, registered: true }
+  return { client, origin: "new" }
 })
 
 /** Wanted where it brings a refresh token, and only where the server lists it (M-AUTH-35). */
@@ -127,6 +132,8 @@ interface Round {
   readonly scopes: Scopes.Scopes
   /** Left out only for a server of 2025-03-26 that does not know the parameter (A-6-3). */
   readonly resource: string | undefined
+  /** Registers another client, although there is one. */
+  readonly anew?: boolean
 }
 
 const pageOf = (address: URL, { resource, scopes }: Round, parameters: Readonly<Record<string, string>>): URL => {
@@ -158,7 +165,7 @@ const visit = Effect.fnUntraced(function* (
     return yield* new MetadataInvalid({ what: "authorization server metadata", url: issuer, because })
   }
   const address = yield* check("authorization endpoint", authorizationEndpoint)
-  const known = yield* identify(means, server)
+  const known = round.anew === true ? undefined : yield* identify(means, server)
   const patience = yield* SignInTimeout
   const state = yield* Random.text(24)
   const verifier = yield* Random.text(32)
@@ -168,7 +175,7 @@ const visit = Effect.fnUntraced(function* (
     Effect.gen(function* () {
       const attempt = yield* means.flow.begin({ issuer, redirectUris: known?.client.redirectUris })
       const { redirectUri } = attempt
-      const identity = known ?? (yield* registerNow(means, asked, redirectUri))
+      const identity = known ?? (yield* registerNow(means, asked, round, redirectUri))
       met(identity)
       const page = pageOf(address, round, {
         client_id: identity.client.clientId,
@@ -197,6 +204,10 @@ const visit = Effect.fnUntraced(function* (
   })
 })
 
+/** Scopes beyond those the client was registered with; a client registered with these may have them. */
+const wantsRegistering = (reason: Reason, identity: Identity | undefined) =>
+  has(reason, "invalid_scope") && identity?.origin === "kept"
+
 /** The client is not known there any more; one registered by ourselves is registered anew. */
 const isForgotten = (reason: Reason) =>
   reason._tag === "TokenRefused" && (reason.error === "invalid_client" || reason.error === "unauthorized_client")
@@ -207,23 +218,30 @@ const has = (reason: Reason, ...errors: ReadonlyArray<string>) =>
 export const make = (means: Means): TokenSource => {
   const { vault } = means
 
-  /** At most one more visit, for a reason that another one can cure (section 12). */
+  /**
+   * At most one more visit for a reason that another one can cure (section 12), and another where a client has to be
+   * registered for more scopes than before.
+   */
   const obtain = Effect.fnUntraced(function* (asked: Asked): Effect.fn.Return<Issued, Reason> {
     const { authorizationServer: server, challenged, resource } = asked
     yield* requirePkce(server, means.assumePkce)
     const round = { scopes: withOffline(asked.scopes, server), resource }
     let identity: Identity | undefined
     const go = (round: Round) => visit(means, asked, round, (met) => void (identity = met))
-    const first = yield* Effect.result(go(round))
-    if (Result.isSuccess(first)) return first.success
-    const reason = first.failure
+    let last = yield* Effect.result(go(round))
+    if (Result.isFailure(last) && wantsRegistering(last.failure, identity)) {
+      const again = yield* Effect.result(go({ ...round, anew: true }))
+      if (Result.isSuccess(again) || again.failure._tag !== "RegistrationRefused") last = again
+    }
+    if (Result.isSuccess(last)) return last.success
+    const reason = last.failure
     if (has(reason, "invalid_scope") && challenged.length > 0 && challenged.length < round.scopes.length) {
       return yield* go({ scopes: challenged, resource })
     }
     if (server.found !== "metadata" && has(reason, "invalid_target", "invalid_request")) {
       return yield* go({ scopes: round.scopes, resource: undefined })
     }
-    if (isForgotten(reason) && identity?.registered === true) {
+    if (isForgotten(reason) && identity !== undefined && identity.origin !== "given") {
       yield* vault.removeClient(server.issuer)
       return yield* go(round)
     }
@@ -254,7 +272,7 @@ export const make = (means: Means): TokenSource => {
           )
         )
       )
-      if (Result.isFailure(issued) && isForgotten(issued.failure) && identity.registered) {
+      if (Result.isFailure(issued) && isForgotten(issued.failure) && identity.origin !== "given") {
         yield* vault.removeClient(server.issuer)
       }
       return yield* Effect.fromResult(issued)
