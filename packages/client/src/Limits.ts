@@ -67,3 +67,35 @@ export const WatchPatience = duration("WatchPatience", "5 seconds")
  * @since 0.1.0
  */
 export const SteadyAfter = duration("SteadyAfter", "30 seconds")
+
+/**
+ * How long to wait before asking after a task again when the server does not say. 1 second.
+ *
+ * @category time
+ * @since 0.1.0
+ */
+export const TaskPollPause = duration("TaskPollPause", "1 second")
+
+/**
+ * The shortest time between two questions after a task, whatever the server says. 100 milliseconds.
+ *
+ * @category time
+ * @since 0.1.0
+ */
+export const TaskPollLeast = duration("TaskPollLeast", "100 millis")
+
+/**
+ * The longest time between two questions after a task, whatever the server says. 1 minute.
+ *
+ * @category time
+ * @since 0.1.0
+ */
+export const TaskPollMost = duration("TaskPollMost", "1 minute")
+
+/**
+ * How long a task that is given up may take to be cancelled. 5 seconds.
+ *
+ * @category time
+ * @since 0.1.0
+ */
+export const TaskCancelTimeout = duration("TaskCancelTimeout", "5 seconds")

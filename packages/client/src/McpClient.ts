@@ -15,7 +15,7 @@ import type * as Completion from "@mcp-effect/protocol/Completion"
 import type { DiscoverResult } from "@mcp-effect/protocol/Discover"
 import type { Implementation } from "@mcp-effect/protocol/Implementation"
 import type { InitializeResult } from "@mcp-effect/protocol/Initialize"
-import type { InputResponse } from "@mcp-effect/protocol/InputRequired"
+import type { InputRequest, InputResponse } from "@mcp-effect/protocol/InputRequired"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import type * as Logging from "@mcp-effect/protocol/Logging"
 import type * as Method from "@mcp-effect/protocol/Method"
@@ -136,6 +136,11 @@ export interface CallOptions extends RequestOptions {
    * hold without listing again (T-TOOL-7). By default what the last listing of this connection said.
    */
   readonly definition?: Tool.Tool
+  /**
+   * Asks a server of 2025-11-25 to make a task of the call, where it and the tool say that they can; `ttl` is how long it
+   * shall keep the task. A modern server decides by itself. `Tasks` sets this; a plain call then fails with `BecameTask`.
+   */
+  readonly task?: { readonly ttl?: Duration.Input }
 }
 
 /**
@@ -196,6 +201,10 @@ export class McpClient extends Context.Service<
       answers?: Readonly<Record<string, InputResponse>>,
       options?: CallOptions
     ) => Effect.Effect<Continuation.Outcome, McpClientError>
+    /** Answers questions of the server with the handlers, as a call would; `InputRequired` when one of them does not. */
+    readonly answer: (
+      questions: Readonly<Record<string, InputRequest>>
+    ) => Effect.Effect<Readonly<Record<string, InputResponse>>, McpClientError>
     /** Every prompt, over all pages. */
     readonly listPrompts: (options?: RequestOptions) => Effect.Effect<ReadonlyArray<Prompt.Prompt>, McpClientError>
     /** Fills in a prompt. */

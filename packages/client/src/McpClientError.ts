@@ -9,6 +9,7 @@
 import { NegotiationError } from "@mcp-effect/negotiation/NegotiationError"
 import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import { CannotCarry, InvalidResult } from "@mcp-effect/protocol/ProtocolError"
+import * as Task from "@mcp-effect/protocol/Task"
 import { TransportError } from "@mcp-effect/transport/TransportError"
 import * as Schema from "effect/Schema"
 
@@ -208,6 +209,41 @@ export class OutputInvalid extends Schema.TaggedError<OutputInvalid>()("OutputIn
 }
 
 /**
+ * The server made a task of the call instead of answering it, and this operation waits for no task. `Tasks.follow` goes on
+ * with it, `Tasks.call` would have waited. Only a client that declared the extension gets this.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class BecameTask extends Schema.TaggedError<BecameTask>()("BecameTask", {
+  method: Schema.String,
+  task: Task.Task
+}) {
+  override get message() {
+    return `the server made a task of ${this.method}, which goes on; follow it with \`Tasks.follow\`, or call with \`Tasks.call\``
+  }
+}
+
+/**
+ * A task came to an end without a result: it was cancelled, or the server keeps it no longer (`ttlMs`). A task that failed
+ * gives the server's own error (`ServerError`).
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class TaskEnded extends Schema.TaggedError<TaskEnded>()("TaskEnded", {
+  taskId: Schema.String,
+  how: Schema.Literals(["cancelled", "expired"]),
+  /** What the server said of it, if anything. */
+  because: Schema.optionalKey(Schema.String)
+}) {
+  override get message() {
+    const told = this.because === undefined ? "" : `: ${excerpt(this.because)}`
+    return `the task ended without a result, since it was ${this.how}${told}`
+  }
+}
+
+/**
  * Every way an operation can fail.
  *
  * @category errors
@@ -227,7 +263,9 @@ export const Reason = Schema.Union([
   CannotCarry,
   ListTooLong,
   SubscriptionEnded,
-  OutputInvalid
+  OutputInvalid,
+  BecameTask,
+  TaskEnded
 ])
 
 /**

@@ -1,7 +1,7 @@
 /** Builds the client's operations over a connection. */
 import type { NegotiationError } from "@mcp-effect/negotiation/NegotiationError"
 import * as Defaults from "@mcp-effect/protocol/Defaults"
-import type * as Capabilities from "@mcp-effect/protocol/Capabilities"
+import * as Capabilities from "@mcp-effect/protocol/Capabilities"
 import * as ErrorCode from "@mcp-effect/protocol/ErrorCode"
 import type { InputRequired as Asked } from "@mcp-effect/protocol/InputRequired"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
@@ -176,7 +176,9 @@ export const make = Effect.fnUntraced(function* <R>(
       Effect.flatMap(
         request(
           "tools/call",
-          { name, arguments: args, ...retry },
+          how.task === undefined
+            ? { name, arguments: args, ...retry }
+            : { name, arguments: args, ...retry, ...taskOf(name, how.task, how.definition) },
           {
             ...how,
             mirrored,
@@ -188,6 +190,17 @@ export const make = Effect.fnUntraced(function* <R>(
           Rounds.isInputRequired(answer) ? Effect.succeed(answer) : toolbox.checkOutput(name, answer, how.definition)
       )
     )
+
+  /** The member that asks for a task, where server and tool say that they can make one. */
+  const taskOf = (name: string, { ttl }: NonNullable<CallOptions["task"]>, mine: CallOptions["definition"]) => {
+    const { agreement, revision } = connection.session()
+    const canTask =
+      revision.supports("tasks/result") &&
+      Capabilities.declares(agreement.capabilities ?? {}, ["tasks", "requests", "tools", "call"])
+    const wish = (mine ?? toolbox.find(name))?.execution?.taskSupport
+    if (!canTask || (wish !== "optional" && wish !== "required")) return {}
+    return { task: ttl === undefined ? {} : { ttl: Duration.toMillis(Duration.fromInputUnsafe(ttl)) } }
+  }
 
   const refreshed = (name: string, args: JsonRpc.JsonObject) =>
     Effect.suspend(() =>
@@ -291,6 +304,13 @@ export const make = Effect.fnUntraced(function* <R>(
       }
       return outcomeOf(tool, args, round + 1, yield* callOnce(tool, args, retry, how))
     }),
+    answer: (questions) =>
+      Rounds.answers(questions, respond).pipe(
+        Effect.map((answers) => answers ?? {}),
+        Effect.mapError(
+          (because) => new McpClientError({ server, reason: new InputRequired({ method: "questions", because }) })
+        )
+      ),
     listPrompts: (how) => operation("McpClient.listPrompts", listPrompts(how)),
     getPrompt: (name, args = {}, how) =>
       operation(

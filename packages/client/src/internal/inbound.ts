@@ -5,6 +5,7 @@
 import { Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
 import * as ErrorCode from "@mcp-effect/protocol/ErrorCode"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
+import * as Meta from "@mcp-effect/protocol/Meta"
 import type { Revision } from "@mcp-effect/protocol/Revision"
 import type { Incoming, Wire } from "@mcp-effect/transport/Transport"
 import * as Effect from "effect/Effect"
@@ -109,5 +110,16 @@ const responseTo = Effect.fnUntraced(function* (
   const written = revision.answer(answered.success.method, answered.success.answer)
   return Result.isFailure(written)
     ? failure(id, ErrorCode.InternalError, written.failure.message)
-    : { jsonrpc: "2.0", id, result: written.success.result }
+    : { jsonrpc: "2.0", id, result: related(written.success.result, params) }
 })
+
+/** An answer to a question of a task says which task it was (L-TASK-5). */
+const related = (result: JsonRpc.JsonObject, params: JsonRpc.JsonObject | undefined): JsonRpc.JsonObject => {
+  const meta = params?.["_meta"]
+  if (!isObject(meta) || !Object.hasOwn(meta, Meta.relatedTask)) return result
+  const mine = result["_meta"]
+  return { ...result, _meta: { ...(isObject(mine) ? mine : {}), [Meta.relatedTask]: meta[Meta.relatedTask] } }
+}
+
+const isObject = (value: unknown): value is JsonRpc.JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
