@@ -8,7 +8,8 @@
  *
  * Where that fails, the request ends as the original 401 or 403: an `HttpClientError` whose reason is the
  * `StatusCodeError` with that response, and whose cause is the `AuthorizationError`. A transport reads the status from
- * it as it always does; `errorIn` finds the cause; `failure` keeps the last one.
+ * it as it always does and keeps the cause; `errorIn` finds it behind the error of a connection, of a call or of this
+ * client; `failure` keeps the last one.
  *
  * What is kept where is `TokenStore`, how a person signs in is `AuthorizationFlow`, who this client is `ClientRegistration`.
  *
@@ -278,7 +279,8 @@ export const httpClient = (
 const maxDepth = 10
 
 /**
- * The `AuthorizationError` behind an error, through its reasons and causes; nothing when there is none.
+ * The `AuthorizationError` behind an error, through its reasons and causes: a `NegotiationError`, a `McpClientError`, an
+ * `HttpClientError`. Nothing when there is none.
  *
  * @category guards
  * @since 0.1.0

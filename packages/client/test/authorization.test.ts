@@ -326,6 +326,13 @@ describe("discovery", () => {
         for (const { url } of world.seen) assert.notMatch(url.hostname, inside)
         for (const page of world.pages) assert.notMatch(page.hostname, inside)
       }
+      const world = makeWorld()
+      world.world.metadata!["revocation_endpoint"] = "https://192.168.0.1/revoke"
+      const authorization = yield* world.authorize()
+      yield* statusOf(authorization)
+      const { reason } = yield* Effect.flip(authorization.signOut())
+      assert.strictEqual(reason._tag, "AddressRefused")
+      for (const { url } of world.seen) assert.notMatch(url.hostname, /^192\./)
     })
   )
 
