@@ -9,6 +9,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import * as SchemaIssue from "effect/SchemaIssue"
+import { asItStands } from "./asItStands.ts"
 import { fits, isObject, isOptional, select, type Node } from "./node.ts"
 import { pointer } from "./pointer.ts"
 import { perItemKey } from "./shape.ts"
@@ -211,7 +212,9 @@ export const decoder = <A>(
 ): ((input: unknown) => Result.Result<Decoded<A>, Misfit>) => {
   const decode = Schema.decodeUnknownResult(schema)
   const lists = listsOf(schema.ast)
+  const fitsAsItStands = asItStands(schema)
   return (input) => {
+    if (fitsAsItStands(input)) return Result.succeed({ value: input, rejected: none })
     const found = isObject(input) ? lists.find(({ key }) => isLong(input, key)) : undefined
     if (found === undefined || !isObject(input)) return mending(schema.ast, decode, input, [])
     const items = input[found.key]
