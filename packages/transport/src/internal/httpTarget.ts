@@ -76,7 +76,7 @@ export const make = Effect.fnUntraced(function* (
   const { authorization, url: bare } = Address.withoutCredentials(url.success)
   const all = authorization === undefined ? headers.success : { authorization, ...headers.success }
   const hidden = [...hiddenHeaders, ...Object.keys(all)]
-  const equip: Target["equip"] = (context) => {
+  const fit = (context: Context.Context<never>) => {
     const theirs = Context.getOrUndefined(context, RequestInit)
     const equipped = Context.add(
       Context.add(context, RequestInit, theirs === undefined ? init : { ...theirs, ...init }),
@@ -87,6 +87,15 @@ export const make = Effect.fnUntraced(function* (
     return Context.get(context, Tracer.Tracer) === Tracer.nativeTracer
       ? Context.add(equipped, TracerDisabledWhen, () => true)
       : equipped
+  }
+  // One caller makes many requests in one context.
+  const fitted = new WeakMap<Context.Context<never>, Context.Context<never>>()
+  const equip: Target["equip"] = (context) => {
+    const known = fitted.get(context)
+    if (known !== undefined) return known
+    const made = fit(context)
+    fitted.set(context, made)
+    return made
   }
   return { endpoint, target: Effect.succeed({ client, endpoint, url: bare, headers: all, equip }) }
 })
