@@ -41,11 +41,13 @@ import type * as Continuation from "./Continuation.ts"
 import type { Handlers } from "./Handlers.ts"
 import { make } from "./internal/client.ts"
 import { type Target, transportOf } from "./internal/target.ts"
+import { makeTest } from "./internal/testClient.ts"
 import type { Items, LiveList } from "./LiveList.ts"
 import type { McpClientError } from "./McpClientError.ts"
 import type { Middleware } from "./Middleware.ts"
 import type * as ResultCache from "./ResultCache.ts"
 import type { ServerLog } from "./ServerLog.ts"
+import type { TestServer } from "./TestServer.ts"
 
 /**
  * How to connect.
@@ -362,3 +364,30 @@ export const layer = <R = never>(
     McpClient,
     Effect.flatMap(Transport, (transport) => make(transport, options))
   )
+
+/**
+ * The `McpClient` service for tests: a client of a made-up server, given as functions. What the server does not have gives
+ * the errors a real one would.
+ *
+ * @example
+ * ```ts
+ * import { McpClient } from "@mcp-effect/client"
+ * import { Effect } from "effect"
+ *
+ * const weather = McpClient.layerTest({
+ *   tools: [{ tool: "weather", call: ({ city }) => Effect.succeed(`sunny in ${city}`) }]
+ * })
+ *
+ * export const test = Effect.gen(function*() {
+ *   const client = yield* McpClient.McpClient
+ *   return yield* client.callTool("weather", { city: "Oslo" })
+ * }).pipe(Effect.provide(weather))
+ * ```
+ *
+ * @category testing
+ * @since 0.1.0
+ */
+export const layerTest = <R = never>(
+  server: TestServer,
+  options: Pick<ConnectOptions<R>, "client" | "extensions" | "forwardLogs" | "handlers" | "middleware"> = {}
+): Layer.Layer<McpClient, never, Exclude<R, Scope.Scope>> => Layer.effect(McpClient, makeTest(server, options))

@@ -11,6 +11,7 @@ import {
   SpawnFailed,
   TransportError
 } from "@mcp-effect/transport/TransportError"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -226,7 +227,7 @@ describe("a session that expired", () => {
     Effect.gen(function* () {
       const { closed, count, transport } = host(({ params }, session) =>
         session === 1
-          ? Effect.delay(Effect.fail(expired), `${String(params?.["name"])} millis`)
+          ? Effect.delay(Effect.fail(expired), Duration.millis(Number(params?.["name"])))
           : Effect.succeed(said(`${String(params?.["name"])} in ${session}`))
       )
       const client = yield* McpClient.connect(transport)
