@@ -23,7 +23,12 @@ const lookOf = (node: Node): Look => {
 
 const compile = (node: Node): Look => {
   const look = structure(node)
-  return node.checks === undefined || look === never ? look : (value) => look(value) && fits(node, value)
+  const { checks } = node
+  if (checks === undefined || look === never) return look
+  const pass = checks.map((check): Look =>
+    check._tag === "Filter" ? (value) => check.run(value, node, {}) === undefined : (value) => fits(node, value)
+  )
+  return (value) => look(value) && pass.every((check) => check(value))
 }
 
 const structure = (node: Node): Look => {
