@@ -66,6 +66,8 @@ const refused =
 
 const listed = Peer.on("tools/list", () => tools(tool("a")))
 
+const eras = { modern: Peer.modern, legacy: Peer.legacy }
+
 let servers = 0
 /** A host over HTTP, under a name of its own. It says what becomes of each request, and in which session it came. */
 const host = (
@@ -164,7 +166,7 @@ describe("-32022 to a request", () => {
         let era: "modern" | "legacy" = before
         const supported = { modern: ["2026-07-28"], legacy: ["2025-11-25"] }
         const peer = restartable((heard, me) => {
-          if (heard.method !== "tools/call") return Peer[era]()(heard, me)
+          if (heard.method !== "tools/call") return eras[era]()(heard, me)
           if (era === after) return me.answer(heard, said("done"))
           era = after
           me.refuse(heard, -32022, "no", { supported: supported[after] })
@@ -502,7 +504,7 @@ describe("an era that is remembered", () => {
     Effect.gen(function* () {
       let era: "modern" | "legacy" = "modern"
       const peer = restartable((heard, me) =>
-        Peer[era](
+        eras[era](
           era === "modern" || heard.method === "tools/call"
             ? (asked) => me.answer(asked, said("done"))
             : (asked) => me.refuse(asked, -32601)
