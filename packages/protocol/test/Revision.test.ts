@@ -189,6 +189,32 @@ describe("reading a result", () => {
     })
   })
 
+  it("a list that fits is handed on as it is: nothing is copied, unknown members stay", () => {
+    const wire = {
+      resultType: "complete",
+      ttlMs: 0,
+      cacheScope: "public",
+      tools: [{ ...tool, future: { a: 1 } }],
+      x: 1
+    }
+    assert.strictEqual<unknown>(tools(wire).value, wire)
+  })
+
+  it("T-TOOL-1: what looks right at the top is looked into: a bad member, a bad schema, a missing name, no object", () => {
+    const wire = (bad: unknown) => ({ resultType: "complete", ttlMs: 0, cacheScope: "public", tools: [tool, bad] })
+    for (const bad of [
+      { name: 1, inputSchema: { type: "object" } },
+      { name: "bad", inputSchema: { type: "string" } },
+      { inputSchema: { type: "object" } },
+      [tool],
+      null
+    ]) {
+      const { rejected, value: read } = tools(wire(bad))
+      assert.deepStrictEqual(read.tools, [tool])
+      assert.strictEqual(rejected.length, 1)
+    }
+  })
+
   it("M-CACHE-6: a negative ttlMs is 0, a fractional one is cut", () => {
     assert.strictEqual(tools({ tools: [], ttlMs: -1 }).value.ttlMs, 0)
     assert.strictEqual(tools({ tools: [], ttlMs: 10.7 }).value.ttlMs, 10)
