@@ -33,6 +33,25 @@ export class ServerError extends Schema.TaggedError<ServerError>()("ServerError"
 }
 
 /**
+ * The server refused the version of this connection and named no other that could be spoken instead. Nothing ran.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class NoMutualVersion extends Schema.TaggedError<NoMutualVersion>()("NoMutualVersion", {
+  method: Schema.String,
+  /** What the server speaks: at most 32. */
+  server: Schema.Array(Schema.String),
+  /** What this connection may speak: one version when it was pinned. */
+  client: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    const theirs = excerpt(this.server.join(", "))
+    return `the server refused the version of ${this.method}: it speaks ${theirs}; this connection speaks ${this.client.join(", ")}. Use mode 'auto', or update the older of the two`
+  }
+}
+
+/**
  * No answer came in time. The request was cancelled in the way of the wire. Raise the limit with the `timeout` option
  * of the call or the `RequestTimeout` default.
  *
@@ -251,6 +270,7 @@ export class TaskEnded extends Schema.TaggedError<TaskEnded>()("TaskEnded", {
  */
 export const Reason = Schema.Union([
   ServerError,
+  NoMutualVersion,
   RequestTimedOut,
   WireFailed,
   OutcomeUnknown,

@@ -132,15 +132,15 @@ describe("-32022 to a request", () => {
 
   it.effect("U-23: said again, or naming nothing we speak, it is the caller's error", () =>
     Effect.gen(function* () {
-      for (const [supported, times] of [
-        [["2026-07-28"], 2],
-        [["2027-01-01"], 1],
-        ["all", 1]
+      for (const [supported, times, tag] of [
+        [["2026-07-28"], 2, "ServerError"],
+        [["2027-01-01"], 1, "NoMutualVersion"],
+        ["all", 1, "ServerError"]
       ] as const) {
         const peer = Peer.make(Peer.modern(refused(-32022, { supported })))
         const client = yield* McpClient.connect(peer.transport)
         const { reason } = yield* Effect.flip(client.callTool("a"))
-        assert.deepInclude(reason, { _tag: "ServerError", code: -32022 })
+        assert.strictEqual(reason._tag, tag)
         assert.lengthOf(peer.methods(), 1 + times)
       }
     })
@@ -356,6 +356,20 @@ describe("a process that died", () => {
       )
       const careless = yield* McpClient.connect(other.transport)
       assert.strictEqual(textOf(yield* careless.callTool("send", {}, { repeatable: true })), "done")
+    })
+  )
+
+  it.effect("T-LIFE-3: a call that finds the process dead has its remedy still before it", () =>
+    Effect.gen(function* () {
+      let deaths = 0
+      const peer = restartable(
+        Peer.modern((heard, me) => (++deaths === 1 ? me.hangUp(died) : me.answer(heard, said("done"))))
+      )
+      const client = yield* McpClient.connect(peer.transport)
+      yield* settled
+      peer.hangUp(died)
+      assert.strictEqual(textOf(yield* client.callTool("send", {}, { repeatable: true })), "done")
+      assert.strictEqual(peer.opened(), 3)
     })
   )
 

@@ -188,11 +188,17 @@ export const open = Effect.fnUntraced(function* <R>(
       })
     )
 
+  /** Whether the session in force can be sent over; one that ended without anybody having noticed cannot. */
+  const isReady = () =>
+    renewing === undefined && !lost && (!session.isOver() || !options.transport.reopenable || isClosed())
+
   /** The session to send over: the one in force, or the one that is being opened. */
   const current = (method: string, asking: Session.Asking): Effect.Effect<Session.Session, McpClientError> =>
-    renewing === undefined && !lost
+    isReady()
       ? Effect.succeed(session)
-      : renewed(session, method, asking, "the session before could not be replaced", true)
+      : lost
+        ? renewed(session, method, asking, "the session before could not be replaced", true)
+        : renewed(session, method, asking, "the wire is gone", false)
 
   /** The same session in another version, for all who come after. */
   const speak = (over: Session.Session, version = over.revision.version) => {
@@ -222,11 +228,14 @@ export const open = Effect.fnUntraced(function* <R>(
             method,
             repeatable: asking.repeatable,
             reopenable: options.transport.reopenable,
+            adaptable: isAuto(options.mode),
             version: over.revision.version,
             unproven: !proven && over.wire === session.wire
           }
           const row = Healing.remedyFor(trouble)
-          if (row === undefined || isClosed() || tried.includes(row.remedy)) return Effect.fail(fail(reason))
+          if (row === undefined || isClosed() || tried.includes(row.remedy)) {
+            return Effect.fail(fail(Healing.verdictOn(trouble)))
+          }
           const done = [...tried, row.remedy]
           switch (row.remedy) {
             case "resend":
@@ -249,7 +258,7 @@ export const open = Effect.fnUntraced(function* <R>(
         }
       })
     return Effect.suspend(() =>
-      renewing === undefined && !lost
+      isReady()
         ? attempt(session, asking, [])
         : Effect.flatMap(current(method, asking), (over) => attempt(over, asking, []))
     )
@@ -282,3 +291,5 @@ const heartbeat = (session: Session.Session, every: Duration.Duration | undefine
     Effect.forever
   )
 }
+
+const isAuto = (mode: Mode.Input) => mode === "auto" || (typeof mode === "object" && mode._tag === "Auto")

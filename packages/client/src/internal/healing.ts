@@ -3,9 +3,10 @@
  * that may have run, unless it is safe to repeat.
  */
 import * as ErrorCode from "@mcp-effect/protocol/ErrorCode"
+import * as ErrorData from "@mcp-effect/protocol/ErrorData"
 import * as Version from "@mcp-effect/protocol/Version"
 import type { TransportError } from "@mcp-effect/transport/TransportError"
-import type { Reason } from "../McpClientError.ts"
+import { NoMutualVersion, type Reason } from "../McpClientError.ts"
 
 /**
  * - `renew`: open a new session, then send again
@@ -22,6 +23,8 @@ export interface Trouble {
   readonly repeatable: boolean
   /** Whether a wire can be opened in place of one that is gone. */
   readonly reopenable: boolean
+  /** Whether the program leaves the era to us: mode `auto`. */
+  readonly adaptable: boolean
   /** The version it was asked in. */
   readonly version: Version.Version
   /** Whether the session rests on an older verdict and has not answered anything yet. */
@@ -48,13 +51,18 @@ const neverLeft = ({ method, reason }: Trouble) => method === "tools/call" && re
 
 const answered = ({ reason }: Trouble, code: number) => reason._tag === "ServerError" && reason.code === code
 
-/** Versions in a -32022, in our order of preference. */
-export const versionsIn = (reason: Reason): ReadonlyArray<Version.Version> => {
+/** Versions in a -32022, as the server wrote them: at most 32. */
+const listedIn = (reason: Reason): ReadonlyArray<string> => {
   if (reason._tag !== "ServerError" || reason.code !== ErrorCode.UnsupportedProtocolVersion) return []
-  const { data } = reason
-  const supported = typeof data === "object" && data !== null && "supported" in data ? data.supported : undefined
-  if (!Array.isArray(supported)) return []
-  return [...Version.modern, ...Version.legacy].filter((version) => supported.includes(version))
+  return ErrorData.supportedVersions({ code: reason.code, message: reason.text, data: reason.data }).slice(0, 32)
+}
+
+const ours: ReadonlyArray<Version.Version> = [...Version.modern, ...Version.legacy]
+
+/** Versions in a -32022 that we speak, in our order of preference. */
+export const versionsIn = (reason: Reason): ReadonlyArray<Version.Version> => {
+  const listed = listedIn(reason)
+  return ours.filter((version) => listed.includes(version))
 }
 
 /** What a legacy server answers to a modern request (section 7 of the negotiation design: a stale modern verdict). */
@@ -82,7 +90,7 @@ export const rows: ReadonlyArray<Row> = [
   },
   {
     heard: "-32022 naming only versions of the other era that we speak",
-    matches: ({ reason }) => versionsIn(reason).length > 0,
+    matches: ({ adaptable, reason }) => adaptable && versionsIn(reason).length > 0,
     remedy: "renew",
     because: "the server is of another era now, and ran nothing (T-NEG-9)"
   },
@@ -94,7 +102,7 @@ export const rows: ReadonlyArray<Row> = [
   },
   {
     heard: "what a legacy server says to a modern request, first thing on a remembered verdict",
-    matches: (trouble) => trouble.unproven && notModern(trouble),
+    matches: (trouble) => trouble.adaptable && trouble.unproven && notModern(trouble),
     remedy: "renew",
     because: "the remembered verdict no longer holds"
   },
@@ -114,3 +122,12 @@ export const rows: ReadonlyArray<Row> = [
 
 /** The remedy for a trouble, or none. */
 export const remedyFor = (trouble: Trouble): Row | undefined => rows.find((row) => row.matches(trouble))
+
+/** What a trouble without a remedy comes to: a refusal that leaves nothing to speak names both sides. */
+export const verdictOn = ({ adaptable, method, reason, version }: Trouble): Reason => {
+  const server = listedIn(reason)
+  const client = adaptable ? ours : [version]
+  return server.length === 0 || client.some((spoken) => server.includes(spoken))
+    ? reason
+    : new NoMutualVersion({ method, server, client })
+}

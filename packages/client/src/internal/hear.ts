@@ -15,7 +15,10 @@ export const failure = ({ reason }: TransportError): Signal => {
     case "SpawnFailed":
       return Signal.SpawnFailed({ command: reason.command, because: reason.because })
     case "Exited":
-      return Signal.Exited({ code: reason.code, signal: reason.signal, stderr: reason.stderr })
+      // What a shell answers for a command it cannot run (P18); one that says more than the code has more to tell.
+      return (reason.code === 126 || reason.code === 127) && reason.stderr === ""
+        ? Signal.SpawnFailed({ command: reason.command, because: `exit code ${reason.code}` })
+        : Signal.Exited({ code: reason.code, signal: reason.signal, stderr: reason.stderr })
     case "Closed":
       return Signal.Closed()
     case "Unreachable":
