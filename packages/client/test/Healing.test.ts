@@ -368,7 +368,11 @@ describe("a process that died", () => {
       const client = yield* McpClient.connect(peer.transport)
       yield* settled
       peer.hangUp(died)
-      assert.strictEqual(textOf(yield* client.callTool("send", {}, { repeatable: true })), "done")
+      const calling = yield* Effect.forkChild(client.callTool("send", {}, { repeatable: true }))
+      yield* settled
+      assert.strictEqual(peer.opened(), 2)
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(textOf(yield* Fiber.join(calling)), "done")
       assert.strictEqual(peer.opened(), 3)
     })
   )

@@ -110,7 +110,7 @@ export const open = Effect.fnUntraced(function* <R>(
       : old.close
 
   const replace = Effect.fnUntraced(function* (afresh: boolean) {
-    const died = session.isOver()
+    const died = yield* hasEnded(session)
     yield* leave(session)
     if (died) yield* paced
     if (afresh && key !== undefined) yield* (yield* EraMemory.EraMemory).forget(key)
@@ -276,6 +276,10 @@ export const open = Effect.fnUntraced(function* <R>(
       )
   }
 })
+
+/** Whether the wire is gone by now, noticed or not. */
+const hasEnded = ({ wire }: Session.Session): Effect.Effect<boolean> =>
+  Effect.raceFirst(Effect.as(Effect.exit(wire.ended), true), Effect.as(Effect.yieldNow, false))
 
 /** Asks for a sign of life every now and then, where the revision has a question for that; fails when there is none. */
 const heartbeat = (session: Session.Session, every: Duration.Duration | undefined): Effect.Effect<never, Reason> => {
