@@ -359,6 +359,24 @@ describe("a process that died", () => {
     })
   )
 
+  it.effect("T-LIFE-3: a call that follows at once on one that was lost has its remedy still before it", () =>
+    Effect.gen(function* () {
+      let deaths = 0
+      const peer = restartable(
+        Peer.modern((heard, me) => (++deaths < 3 ? me.hangUp(died) : me.answer(heard, said("done"))))
+      )
+      const client = yield* McpClient.connect(peer.transport)
+      const calling = yield* Effect.flip(client.callTool("send")).pipe(
+        Effect.andThen(client.callTool("send", {}, { repeatable: true })),
+        Effect.forkChild
+      )
+      yield* settled
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(textOf(yield* Fiber.join(calling)), "done")
+      assert.strictEqual(deaths, 3)
+    })
+  )
+
   it.effect("T-LIFE-3: a call that finds the process dead has its remedy still before it", () =>
     Effect.gen(function* () {
       let deaths = 0

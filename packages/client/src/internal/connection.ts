@@ -234,7 +234,8 @@ export const open = Effect.fnUntraced(function* <R>(
           }
           const row = Healing.remedyFor(trouble)
           if (row === undefined || isClosed() || tried.includes(row.remedy)) {
-            return Effect.fail(fail(Healing.verdictOn(trouble)))
+            // By then the end of a wire is noticed, so whoever sends next need not find out.
+            return Effect.andThen(Effect.yieldNow, Effect.fail(fail(Healing.verdictOn(trouble))))
           }
           const done = [...tried, row.remedy]
           switch (row.remedy) {
