@@ -64,6 +64,7 @@ const declared = (capabilities: object | undefined) =>
     : Object.entries(capabilities)
         .filter(([, value]) => value !== undefined && value !== null && value !== false)
         .map(([name]) => name)
+        .toSorted()
         .join(", ") || "none"
 
 const report = (client: McpClient.McpClient["Service"]) => {

@@ -26,6 +26,15 @@ const count = (name: string, value: number) =>
 export const NotificationBuffer = count("NotificationBuffer", 1_024)
 
 /**
+ * How many requests of a server are answered at one time; past it they are dropped and reported. Also how many questions
+ * one round of a call may ask. 256.
+ *
+ * @category bounds
+ * @since 0.1.0
+ */
+export const MaxOpenQuestions = count("MaxOpenQuestions", 256)
+
+/**
  * How many changes wait for a slow reader. The same change never waits twice, so this bounds only the parts of watched
  * resources; past it the watched resource itself is named in their place. 1,024.
  *

@@ -68,6 +68,9 @@ export class RequestTimedOut extends Schema.TaggedError<RequestTimedOut>()("Requ
   }
 }
 
+/** What happened to a wire, and what to change where HTTP says so. */
+const told = ({ hint, message }: TransportError) => (hint === undefined ? message : `${message}; ${hint}`)
+
 /**
  * The wire failed, and asking again is safe: the request only reads, or it never left.
  *
@@ -79,7 +82,7 @@ export class WireFailed extends Schema.TaggedError<WireFailed>()("WireFailed", {
   cause: TransportError
 }) {
   override get message() {
-    return `${this.method} failed: ${this.cause.message}`
+    return `${this.method} failed: ${told(this.cause)}`
   }
 }
 
@@ -95,7 +98,7 @@ export class OutcomeUnknown extends Schema.TaggedError<OutcomeUnknown>()("Outcom
   cause: TransportError
 }) {
   override get message() {
-    return `the answer to ${this.method} was lost, so it may have run: ${this.cause.message}`
+    return `the answer to ${this.method} was lost, so it may have run: ${told(this.cause)}`
   }
 }
 

@@ -11,6 +11,7 @@
  * @since 0.1.0
  */
 import * as Defaults from "@mcp-effect/protocol/Defaults"
+import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -105,6 +106,12 @@ const connect =
         .pipe(
           Effect.mapError(
             (error) => new TransportError({ endpoint, reason: new SpawnFailed({ command, because: why(error) }) })
+          ),
+          // A spawner throws for a command that is no command at all, such as the empty one (T-STDIO-6).
+          Effect.catchDefect((defect) =>
+            Effect.fail(
+              new TransportError({ endpoint, reason: new SpawnFailed({ command, because: excerpt(String(defect)) }) })
+            )
           )
         )
 

@@ -81,6 +81,8 @@ export class Closed extends Schema.TaggedError<Closed>()("Closed", {
  */
 export class Unreachable extends Schema.TaggedError<Unreachable>()("Unreachable", {
   because: Schema.String,
+  /** Whether it is certain that nothing was sent: the name is unknown, or the connection was refused. */
+  unsent: Schema.optional(Schema.Boolean),
   cause: Schema.optional(Schema.Defect())
 }) {
   override get message() {
@@ -213,6 +215,21 @@ export class ResponseTaken extends Schema.TaggedError<ResponseTaken>()("Response
 }
 
 /**
+ * A message could not be written as JSON, and was not sent: a `bigint`, a circle, or a getter that threw.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class NotJson extends Schema.TaggedError<NotJson>()("NotJson", {
+  /** What the writer said. */
+  because: Schema.String
+}) {
+  override get message() {
+    return `the message is no JSON, and was not sent: ${excerpt(this.because)}`
+  }
+}
+
+/**
  * A message is larger than allowed, and was not read to its end.
  *
  * @category errors
@@ -225,7 +242,7 @@ export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", {
   what: Schema.String
 }) {
   override get message() {
-    return `the server sent a ${this.what} of more than ${this.limit} bytes. Raise Defaults.MaxMessageBytes if that is right`
+    return `the server sent more in one ${this.what} than ${this.limit} bytes. Raise Defaults.MaxMessageBytes if that is right`
   }
 }
 
@@ -243,7 +260,7 @@ export const Reason = Schema.Union([
   HttpRejected,
   MalformedReply,
   ResponseLost,
-  ResponseTaken,
+  ResponseTaken, NotJson,
   TooLarge
 ])
 

@@ -43,6 +43,7 @@ export const failure = ({ reason }: TransportError): Signal => {
       })
     case "ResponseLost":
       return Signal.Malformed({ status: undefined, mediaType: undefined, excerpt: "", because: reason.because })
+    case "NotJson":
     case "ResponseTaken":
     case "TooLarge":
       return Signal.Malformed({ status: undefined, mediaType: undefined, excerpt: "", because: reason.message })

@@ -13,6 +13,7 @@ import type * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
+import * as Limits from "../Limits.ts"
 import type { Respondent } from "./questions.ts"
 
 /** The wire in use and the revision spoken on it; absent while nothing is open. */
@@ -27,6 +28,8 @@ export interface Inbound {
   readonly hear: (message: Incoming) => void
   /** Registers a listener; the result takes it away again. */
   readonly listen: (listener: Listener) => () => void
+  /** Tells a function of the program; one that throws is reported and stops nobody (T-RPC-6). */
+  readonly told: (method: string, tell: () => void) => void
   /** Says where to answer. */
   readonly attach: (current: () => Current | undefined) => void
 }
@@ -37,6 +40,7 @@ export const make = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Inbound, never, Scope.Scope> {
   const run = yield* FiberSet.makeRuntime()
   const report = yield* Diagnostics
+  const most = yield* Limits.MaxOpenQuestions
   const listeners = new Set<Listener>()
   const answering = new Map<JsonRpc.RequestId, Fiber.Fiber<void>>()
   let current: () => Current | undefined = () => undefined
@@ -44,14 +48,28 @@ export const make = Effect.fnUntraced(function* (
   const unexpected = (method: string, because: string) =>
     void run(report(Diagnostic.UnexpectedMessage({ server, method, because })))
 
+  const told = (method: string, tell: () => void) => {
+    if (Result.isFailure(Result.try(tell))) unexpected(method, "what listens to it threw")
+  }
+
   const answer = (request: JsonRpc.Request) => {
     const at = current()
     if (at === undefined || !at.revision.habits.serverRequests) {
       return unexpected(request.method, "a server may not send requests here")
     }
+    if (answering.size >= most) return unexpected(request.method, `${most} requests of the server are open already`)
     const fiber = run(
       responseTo(request, at.revision, respondent).pipe(
-        Effect.flatMap((response) => at.wire.send(response, at.revision)),
+        Effect.catchDefect(() =>
+          Effect.succeed(failure(request.id, ErrorCode.InternalError, "this client failed to answer"))
+        ),
+        Effect.flatMap((response) =>
+          Effect.catch(at.wire.send(response, at.revision), ({ reason }) =>
+            reason._tag === "NotJson"
+              ? at.wire.send(failure(request.id, ErrorCode.InternalError, "the answer is no JSON"), at.revision)
+              : Effect.void
+          )
+        ),
         Effect.ignore
       )
     )
@@ -67,13 +85,12 @@ export const make = Effect.fnUntraced(function* (
       const id = message.params?.["requestId"]
       if (typeof id === "string" || typeof id === "number") answering.get(id)?.interruptUnsafe()
     }
-    for (const listener of listeners) {
-      if (Result.isFailure(Result.try(() => listener(message)))) unexpected(message.method, "a listener threw")
-    }
+    for (const listener of listeners) told(message.method, () => listener(message))
   }
 
   return {
     hear,
+    told,
     listen: (listener) => {
       listeners.add(listener)
       return () => void listeners.delete(listener)

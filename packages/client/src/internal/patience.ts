@@ -42,9 +42,13 @@ export const make = Effect.fnUntraced(function* (): Effect.fn.Return<Patience, n
   const runIn = Effect.runForkWith(yield* Effect.context())
   const waiting = new Set<Waiting>()
   let timer: { readonly fiber: Fiber.Fiber<void>; readonly at: number } | undefined
+  let closed = false
   yield* Scope.addFinalizer(
     scope,
-    Effect.sync(() => timer?.fiber.interruptUnsafe())
+    Effect.sync(() => {
+      closed = true
+      timer?.fiber.interruptUnsafe()
+    })
   )
 
   const wake = () => {
@@ -59,6 +63,7 @@ export const make = Effect.fnUntraced(function* (): Effect.fn.Return<Patience, n
   }
 
   const sleep = (at: number, now: number) => {
+    if (closed) return
     timer?.fiber.interruptUnsafe()
     timer = { at, fiber: runIn(Effect.andThen(Effect.sleep(Duration.millis(at - now)), Effect.sync(wake))) }
   }

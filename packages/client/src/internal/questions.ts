@@ -43,8 +43,8 @@ export const make = <R>(handlers: Handlers<R>, context: Context.Context<R>): Res
     (method === "sampling/createMessage" && handlers.sampling !== undefined) ||
     (method === "roots/list" && handlers.roots !== undefined),
   respond: (question) => {
-    const by = <A, M extends Answer["method"]>(method: M, handler: Effect.Effect<A, HandlerRefused, R>) =>
-      handler.pipe(
+    const by = <A, M extends Answer["method"]>(method: M, handler: () => Effect.Effect<A, HandlerRefused, R>) =>
+      Effect.suspend(handler).pipe(
         Effect.provideContext(context),
         Effect.map((answer) => ({ method, answer })),
         Effect.mapError(({ because }) => ({ code: ErrorCode.InternalError, message: because })),
@@ -59,26 +59,26 @@ export const make = <R>(handlers: Handlers<R>, context: Context.Context<R>): Res
           const address = OpenUrl.check(params.url)
           return Result.isFailure(address)
             ? Effect.fail({ code: ErrorCode.InvalidParams, message: address.failure.message })
-            : by("elicitation/create", Effect.map(url(params), onlyAction))
+            : by("elicitation/create", () => Effect.map(url(params), onlyAction))
         }
         return form === undefined
           ? refuse(ErrorCode.InvalidParams, "elicitation in mode form")
-          : by("elicitation/create", Effect.flatMap(form(params), fitting(params)))
+          : by("elicitation/create", () => Effect.flatMap(form(params), fitting(params)))
       }
       case "sampling/createMessage": {
         const { params } = question
-        if (handlers.sampling === undefined) return refuse(ErrorCode.MethodNotFound, "sampling")
+        const { sampling } = handlers
+        if (sampling === undefined) return refuse(ErrorCode.MethodNotFound, "sampling")
         return (params.tools !== undefined || params.toolChoice !== undefined) && handlers.samplingTools !== true
           ? refuse(ErrorCode.InvalidParams, "sampling with tools")
-          : by("sampling/createMessage", handlers.sampling(params))
+          : by("sampling/createMessage", () => sampling(params))
       }
-      case "roots/list":
-        return handlers.roots === undefined
+      case "roots/list": {
+        const { roots: folders } = handlers
+        return folders === undefined
           ? refuse(ErrorCode.MethodNotFound, "roots")
-          : by(
-              "roots/list",
-              Effect.map(handlers.roots, (roots) => ({ roots }))
-            )
+          : by("roots/list", () => Effect.map(folders, (roots) => ({ roots })))
+      }
     }
   }
 })

@@ -5,6 +5,7 @@
 import * as Defaults from "@mcp-effect/protocol/Defaults"
 import type * as InputRequiredResult from "@mcp-effect/protocol/InputRequired"
 import * as Effect from "effect/Effect"
+import * as Limits from "../Limits.ts"
 import { InputRequired, McpClientError } from "../McpClientError.ts"
 import type { Respondent } from "./questions.ts"
 
@@ -31,6 +32,8 @@ export const answers = Effect.fnUntraced(function* (
   if (questions === undefined) return undefined
   const keys = Object.keys(questions)
   if (keys.length === 0) return undefined
+  const most = yield* Limits.MaxOpenQuestions
+  if (keys.length > most) return yield* Effect.fail(`it asks ${keys.length} questions at once, more than ${most} (MaxOpenQuestions)`)
   const answered = yield* Effect.forEach(
     keys,
     (key) => {

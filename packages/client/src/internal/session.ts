@@ -312,12 +312,13 @@ const interimOf = (
   if (onNotification === undefined && onProgress === undefined && resetOnProgress !== true) return inbound.hear
   return (message) => {
     if ("id" in message) return inbound.hear(message)
-    onNotification?.(message)
+    inbound.told(message.method, () => onNotification?.(message))
     if (message.method !== "notifications/progress") return inbound.hear(message)
     const heard = revision.hear(message.method, message.params)
     if (Result.isFailure(heard) || heard.success.method !== "notifications/progress") return
     if (resetOnProgress === true) alive()
-    onProgress?.(heard.success.params)
+    const { params } = heard.success
+    inbound.told(message.method, () => onProgress?.(params))
   }
 }
 
@@ -343,8 +344,19 @@ const unsendable = (era: Era, failure: CannotCarry | MethodNotInRevision): Effec
 const notTheServers = (status: number) => status === 401 || status === 403 || status === 407 || status >= 500
 
 /** Whether a failure leaves open that the request was carried out: all but a refusal before anything was done. */
-const mayHaveRun = ({ reason }: TransportError) =>
-  reason._tag === "HttpRejected" ? reason.status === 408 || reason.status >= 500 : reason._tag !== "SpawnFailed"
+const mayHaveRun = ({ reason }: TransportError) => {
+  switch (reason._tag) {
+    case "HttpRejected":
+      return reason.status === 408 || reason.status >= 500
+    case "Unreachable":
+      return reason.unsent !== true
+    case "NotJson":
+    case "SpawnFailed":
+      return false
+    default:
+      return true
+  }
+}
 
 /**
  * What a failure of the wire means for the request. A status other than 2xx with a JSON-RPC error in its body is the

@@ -31,6 +31,15 @@ const calls: ReadonlySet<JsonRpc.Malformed["because"]> = new Set([
 export const triedToAnswer = ({ because, id }: JsonRpc.Malformed): JsonRpc.RequestId | undefined =>
   calls.has(because) ? undefined : id
 
+const excesses: ReadonlySet<JsonRpc.Malformed["because"]> = new Set([
+  "it is nested too deeply",
+  "it has too many members",
+  "it is too long"
+])
+
+/** Whether it was a message, but past a bound: then it is no noise, and some request waits for it in vain. */
+export const isExcessive = ({ because }: JsonRpc.Malformed): boolean => excesses.has(because)
+
 /** Whether an id from the wire names this request: exactly, or a number echoed as text and the reverse (T-RPC-4). */
 export const sameId = (sent: JsonRpc.RequestId, echoed: JsonRpc.RequestId): boolean =>
   sent === echoed || String(sent) === String(echoed)

@@ -2,6 +2,7 @@
  * One HTTP call of a wire: sent, redirected within bounds, and turned into a typed failure when it is refused.
  */
 import { excerpt } from "@mcp-effect/protocol/Excerpt"
+import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { HttpClient } from "effect/http/HttpClient"
@@ -9,11 +10,11 @@ import type { HttpClientError } from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Result from "effect/Result"
-import { HttpRejected, ResponseTaken, Unreachable } from "../TransportError.ts"
+import { HttpRejected, NotJson, ResponseTaken, Unreachable } from "../TransportError.ts"
 import * as Address from "./address.ts"
 import * as Envelope from "./envelope.ts"
 import * as Body from "./httpBody.ts"
-import { innermost, Taken } from "./httpFailure.ts"
+import { innermost, isUnsent, Taken } from "./httpFailure.ts"
 
 /** How many redirects one call follows. */
 const maxHops = 5
@@ -48,11 +49,17 @@ const unfiltered = (
   if ("cause" in reason && reason.cause instanceof Taken) {
     return Effect.fail(new ResponseTaken({ status: reason.cause.status }))
   }
-  const because = innermost(error)
+  const known = { because: innermost(error), unsent: isUnsent(error) }
   return Effect.fail(
-    new Unreachable("cause" in reason && reason.cause !== undefined ? { because, cause: reason.cause } : { because })
+    new Unreachable("cause" in reason && reason.cause !== undefined ? { ...known, cause: reason.cause } : known)
   )
 }
+
+/** A message as the body of a call. */
+export const bodyOf = (message: JsonRpc.Message): Effect.Effect<string, NotJson> =>
+  Effect.fromResult(
+    Result.try({ try: () => JSON.stringify(message), catch: (error) => new NotJson({ because: String(error) }) })
+  )
 
 /** Where a 307 or 308 leads, when it may be followed: the same origin, method and body kept (T-HTTP-7). */
 const nextHop = (call: Call, response: HttpClientResponse): string | undefined => {

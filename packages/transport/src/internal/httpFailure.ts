@@ -16,6 +16,18 @@ const wordsOf = (cause: Error): string => {
   return code === undefined || text.includes(code) ? text : `${code}: ${text}`
 }
 
+const codesBeforeSending = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"])
+
+/** Whether a failure says that the connection never came to be. */
+export const isUnsent = ({ reason }: HttpClientError): boolean => {
+  let cause: unknown = "cause" in reason ? reason.cause : undefined
+  for (let depth = 0; depth < maxDepth && cause instanceof Error; depth++) {
+    if ("code" in cause && typeof cause.code === "string" && codesBeforeSending.has(cause.code)) return true
+    cause = cause instanceof AggregateError && cause.errors.length > 0 ? cause.errors[0] : cause.cause
+  }
+  return false
+}
+
 /** The words of the innermost cause of a failure: the outer ones say little more than "fetch failed". */
 export const innermost = ({ reason }: HttpClientError): string => {
   const described = "description" in reason && typeof reason.description === "string" ? reason.description : undefined

@@ -115,7 +115,8 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     const headers = headersOf(message, revision, mirrored)
     const carried = Object.hasOwn(headers, names.session) ? session : undefined
     if (Object.hasOwn(headers, names.version)) speaking = revision.version
-    const sent = yield* Call.send(client, { method: "POST", url, headers, body: JSON.stringify(message) })
+    const body = yield* Call.bodyOf(message)
+    const sent = yield* Call.send(client, { method: "POST", url, headers, body })
     return Call.isSuccessful(sent.response) ? sent.response : yield* refusal(sent, carried)
   })
 

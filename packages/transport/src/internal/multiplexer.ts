@@ -14,7 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import type { Dialect, ExchangeOptions, Incoming, Wire } from "../Transport.ts"
-import { MalformedReply, type Reason, TransportError } from "../TransportError.ts"
+import { MalformedReply, NotJson, type Reason, TransportError } from "../TransportError.ts"
 import * as Envelope from "./envelope.ts"
 
 /** How many ids of abandoned requests are remembered, so that their late answers are dropped silently (T-RPC-1). */
@@ -89,7 +89,8 @@ export const make = (options: {
 
   const broken = (malformed: JsonRpc.Malformed, raw: () => string): boolean => {
     const id = Envelope.triedToAnswer(malformed)
-    const key = id === undefined ? undefined : keyIn(open, id)
+    // What is past a bound was not read, its id neither; it can only mean the one request in flight.
+    const key = id !== undefined ? keyIn(open, id) : Envelope.isExcessive(malformed) ? keyOf(null) : undefined
     if (key === undefined) return false
     fail(key, new MalformedReply({ because: malformed.because, excerpt: excerpt(raw()) }))
     return true
@@ -154,9 +155,13 @@ export const make = (options: {
             )
           : Effect.void
       )
-      const send = (message: JsonRpc.Message, revision: Dialect): Result.Result<void, unknown> =>
-        Result.try(() => {
-          full = !post(message, revision)
+      const send = (message: JsonRpc.Message, revision: Dialect): Result.Result<void, TransportError> =>
+        Result.try({
+          try: () => {
+            full = !post(message, revision)
+          },
+          catch: (error) =>
+            new TransportError({ endpoint: options.endpoint, reason: new NotJson({ because: String(error) }) })
         })
       const ask = (request: JsonRpc.Request, { interim, onInterrupt, revision }: ExchangeOptions) =>
         Effect.callback<JsonRpc.Response, TransportError>((resume) => {
@@ -168,7 +173,7 @@ export const make = (options: {
           const sent = send(request, revision)
           if (Result.isFailure(sent)) {
             open.delete(id)
-            return resume(Effect.die(sent.failure))
+            return resume(Effect.fail(sent.failure))
           }
           return Effect.sync(() => {
             if (open.get(id) !== entry) return
@@ -188,7 +193,7 @@ export const make = (options: {
             Effect.suspend(() => {
               if (end !== undefined) return Effect.fail(end)
               const sent = send(message, revision)
-              return Result.isFailure(sent) ? Effect.die(sent.failure) : Effect.void
+              return Effect.fromResult(sent)
             })
           ),
         ended: Deferred.await(gone)

@@ -21,8 +21,7 @@ import {
   type Reason,
   type ResponseTaken,
   TransportError,
-  type Unreachable
-} from "../TransportError.ts"
+  type Unreachable, type NotJson } from "../TransportError.ts"
 import * as Address from "./address.ts"
 import * as Envelope from "./envelope.ts"
 import * as EventStream from "./eventStream.ts"
@@ -146,8 +145,9 @@ export const open = Effect.fnUntraced(function* ({
     const opening = "method" in message && message.method === "initialize"
     const headers =
       habits.http.versionHeader === "always" || !opening ? { ...target.headers, [version]: spoken } : target.headers
-    return Effect.gen(function* (): Effect.fn.Return<void, HttpRejected | ResponseTaken | Unreachable> {
-      const sent = yield* Call.send(client, { method: "POST", url: messages, headers, body: JSON.stringify(message) })
+    return Effect.gen(function* (): Effect.fn.Return<void, HttpRejected | NotJson | ResponseTaken | Unreachable> {
+      const body = yield* Call.bodyOf(message)
+      const sent = yield* Call.send(client, { method: "POST", url: messages, headers, body })
       if (!Call.isSuccessful(sent.response)) return yield* yield* Call.rejection(sent, false)
       // The answer belongs on the stream; a server that puts it here is understood all the same (L-SSE-5).
       const text = yield* Body.beginning(sent.response)
