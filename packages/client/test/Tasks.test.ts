@@ -40,7 +40,7 @@ const modern = (steps: ReadonlyArray<object>, first: object = modernTask("workin
         () => ({ resultType: "task", ...first }),
         Peer.on(
           "tasks/get",
-          () => ({ resultType: "complete", ...((left.length > 1 ? left.shift() : left[0]) ?? {}) }),
+          () => ({ resultType: "complete", ...(left.length > 1 ? left.shift() : left[0]) }),
           Peer.on(
             "tasks/update",
             () => ({ resultType: "complete" }),

@@ -260,7 +260,8 @@ export const Reason = Schema.Union([
   HttpRejected,
   MalformedReply,
   ResponseLost,
-  ResponseTaken, NotJson,
+  ResponseTaken,
+  NotJson,
   TooLarge
 ])
 

@@ -15,14 +15,12 @@ export interface Retry {
   readonly requestState?: string
 }
 
-type Answered<A> = Exclude<A, InputRequiredResult.InputRequired>
-
 /** A server that only gives state, and no question, is not asked again at once (T-16). */
 const pauseWithoutQuestions = "100 millis"
 
-export const isInputRequired = <A extends { readonly resultType?: string | undefined }>(
-  result: A | InputRequiredResult.InputRequired
-): result is InputRequiredResult.InputRequired => result.resultType === "input_required"
+export const isInputRequired = (result: {
+  readonly resultType?: string | undefined
+}): result is InputRequiredResult.InputRequired => result.resultType === "input_required"
 
 /** The answers to the questions of one round. */
 export const answers = Effect.fnUntraced(function* (
@@ -33,7 +31,8 @@ export const answers = Effect.fnUntraced(function* (
   const keys = Object.keys(questions)
   if (keys.length === 0) return undefined
   const most = yield* Limits.MaxOpenQuestions
-  if (keys.length > most) return yield* Effect.fail(`it asks ${keys.length} questions at once, more than ${most} (MaxOpenQuestions)`)
+  if (keys.length > most)
+    return yield* Effect.fail(`it asks ${keys.length} questions at once, more than ${most} (MaxOpenQuestions)`)
   const answered = yield* Effect.forEach(
     keys,
     (key) => {
@@ -67,15 +66,15 @@ interface Driving<A> {
 /** Almost every request is answered in its first round, so that one is kept cheap. */
 export const drive = <A extends { readonly resultType?: string | undefined }>(
   driving: Driving<A>
-): Effect.Effect<Answered<A>, McpClientError> =>
+): Effect.Effect<A, McpClientError> =>
   Effect.flatMap(driving.ask({}), (result) =>
-    isInputRequired(result) ? goOn(driving, result) : Effect.succeed(result as Answered<A>)
+    isInputRequired(result) ? goOn(driving, result) : Effect.succeed(result)
   )
 
 const goOn = Effect.fnUntraced(function* <A extends { readonly resultType?: string | undefined }>(
   { ask, method, onRound, respond, server }: Driving<A>,
   first: InputRequiredResult.InputRequired
-): Effect.fn.Return<Answered<A>, McpClientError> {
+): Effect.fn.Return<A, McpClientError> {
   const most = yield* Defaults.MaxInputRounds
   const refuse = (because: string) => new McpClientError({ server, reason: new InputRequired({ method, because }) })
   let asked = first
@@ -85,7 +84,7 @@ const goOn = Effect.fnUntraced(function* <A extends { readonly resultType?: stri
     const inputResponses = yield* Effect.mapError(answers(asked.inputRequests, respond), refuse)
     if (inputResponses === undefined) yield* Effect.sleep(pauseWithoutQuestions)
     const result = yield* ask(retryOf(asked, inputResponses))
-    if (!isInputRequired(result)) return result as Answered<A>
+    if (!isInputRequired(result)) return result
     asked = result
   }
 })

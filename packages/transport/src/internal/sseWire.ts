@@ -21,7 +21,9 @@ import {
   type Reason,
   type ResponseTaken,
   TransportError,
-  type Unreachable, type NotJson } from "../TransportError.ts"
+  type Unreachable,
+  type NotJson
+} from "../TransportError.ts"
 import * as Address from "./address.ts"
 import * as Envelope from "./envelope.ts"
 import * as EventStream from "./eventStream.ts"
