@@ -487,7 +487,8 @@ describe("a gap in what a modern server tells", () => {
         const { fiber, seen } = yield* watching(yield* connect({ transport: behind(peer, status) }), { tools: true })
         yield* TestClock.adjust("1 hour")
         yield* settled
-        assert.deepStrictEqual(seen, [`not {"tools":true}: subscriptions/listen failed: MCP: HTTP ${status}`])
+        assert.lengthOf(seen, 1)
+        assert.include(seen[0], `not {"tools":true}: subscriptions/listen failed: MCP: HTTP ${status}`)
         assert.isUndefined(fiber.pollUnsafe())
         assert.lengthOf(asked(peer), 0)
       }

@@ -270,16 +270,19 @@ describe("a wire over a pipe", () => {
     })
   )
 
-  it.effect("a request with the id of an open one, or with what JSON cannot hold, is a defect and harms no other", () =>
-    Effect.gen(function* () {
-      const pipe = yield* held
-      const fiber = yield* pipe.ask(request(1))
-      assert.isTrue(Exit.hasDies(yield* Effect.exit(pipe.wire.exchange(request(1), how))))
-      const unspeakable = { ...request(2), params: { n: 1n } }
-      assert.isTrue(Exit.hasDies(yield* Effect.exit(pipe.wire.exchange(unspeakable, how))))
-      pipe.say({ jsonrpc: "2.0", id: 1, result: {} })
-      assert.isTrue(Exit.isSuccess(yield* Fiber.join(fiber)))
-    })
+  it.effect(
+    "a request with the id of an open one is a defect, one that JSON cannot hold is NotJson; neither harms another",
+    () =>
+      Effect.gen(function* () {
+        const pipe = yield* held
+        const fiber = yield* pipe.ask(request(1))
+        assert.isTrue(Exit.hasDies(yield* Effect.exit(pipe.wire.exchange(request(1), how))))
+        const unspeakable = { ...request(2), params: { n: 1n } }
+        const { reason } = yield* Effect.flip(pipe.wire.exchange(unspeakable, how))
+        assert.strictEqual(reason._tag, "NotJson")
+        pipe.say({ jsonrpc: "2.0", id: 1, result: {} })
+        assert.isTrue(Exit.isSuccess(yield* Fiber.join(fiber)))
+      })
   )
 
   it.effect("T-STDIO-1: a flood of noise is reported a few times, not each time", () =>
