@@ -1,3 +1,5 @@
+import { Partition } from "../src/ResultCache.ts"
+import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
 import { assert, describe, it } from "@effect/vitest"
 import * as Mode from "@mcp-effect/negotiation/Mode"
 import * as Defaults from "@mcp-effect/protocol/Defaults"
@@ -645,5 +647,32 @@ describe("clients beside each other", () => {
       assert.strictEqual(error.reason._tag, "WireFailed")
       assert.strictEqual(yield* whoIs(other), answer("kept"))
     })
+  )
+})
+
+describe("what is remembered of a server", () => {
+  const visit = (setting: string, partition?: string) =>
+    Effect.gen(function* () {
+      const peer = Peer.make(Peer.legacy(), { kind: partition === undefined ? "stdio" : "http" })
+      yield* Effect.scoped(McpClient.connect({ ...peer.transport, setting })).pipe(
+        Effect.provideService(Partition, partition)
+      )
+      return peer.methods()[0]
+    })
+
+  it.effect("U-06: the same command in another folder, or with other variables, is another server", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* visit("here"), "server/discover")
+      assert.strictEqual(yield* visit("here"), "initialize")
+      assert.strictEqual(yield* visit("there"), "server/discover")
+    }).pipe(Effect.provide(EraMemory.layerInProcess))
+  )
+
+  it.effect("U-06: the same address for another principal is another server", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* visit("", "ann"), "server/discover")
+      assert.strictEqual(yield* visit("", "ann"), "initialize")
+      assert.strictEqual(yield* visit("", "bob"), "server/discover")
+    }).pipe(Effect.provide(EraMemory.layerInProcess))
   )
 })

@@ -36,6 +36,7 @@ export const make = (options: Options): Transport["Service"] => {
   return Transport.of({
     kind: "stdio",
     endpoint,
+    setting: Launch.setting(options),
     reopenable: true,
     open: (hear) => Pipe.open({ endpoint, hear, connect: connect(endpoint, options) })
   })

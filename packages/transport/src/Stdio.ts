@@ -64,6 +64,7 @@ export const make = Effect.fnUntraced(function* (
   return Transport.of({
     kind: "stdio",
     endpoint,
+    setting: Launch.setting(options),
     reopenable: true,
     open: (hear) => Pipe.open({ endpoint, hear, connect: connect(spawner, endpoint, options) })
   })

@@ -110,6 +110,11 @@ export class Transport extends Context.Service<
     readonly kind: Kind
     /** Names the server in messages and keys its remembered era: a URL, a command line. Holds no secrets. */
     readonly endpoint: string
+    /**
+     * What else tells this server from others of the same endpoint when its era is remembered: the folder and the names of
+     * the variables a command runs with. Nothing by default.
+     */
+    readonly setting?: string
     /** Whether a second wire can be opened after the first one is gone. */
     readonly reopenable: boolean
     readonly open: Open

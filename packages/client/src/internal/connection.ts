@@ -55,7 +55,7 @@ export const open = Effect.fnUntraced(function* <R>(
   const scope = yield* Effect.scope
   const context = yield* Effect.context<R>()
   const server = options.transport.endpoint
-  const key = Session.memoryKey(options.transport)
+  const key = yield* Session.memoryKey(options.transport)
   let session = yield* Session.open(options, scope)
   const state = yield* SubscriptionRef.make<ConnectionState>(
     ConnectionState.Connected({ agreement: session.agreement })

@@ -37,6 +37,7 @@ import {
   WireFailed
 } from "../McpClientError.ts"
 import type { Middleware, Next } from "../Middleware.ts"
+import { Partition } from "../ResultCache.ts"
 import type { Inbound } from "./inbound.ts"
 import * as NegotiationPort from "./negotiationPort.ts"
 import type { Limit, Patience } from "./patience.ts"
@@ -105,16 +106,20 @@ export const open = <R>(
 }
 
 /** What the era of this server is remembered under; nothing for what has no name of its own. */
-export const memoryKey = ({ endpoint, kind }: Transport["Service"]): string | undefined => {
+export const memoryKey = ({
+  endpoint,
+  kind,
+  setting = ""
+}: Transport["Service"]): Effect.Effect<string | undefined> => {
   switch (kind) {
     case "http":
     case "sse":
-      return EraMemory.keyOfHttp(endpoint)
+      return Effect.map(Partition, (partition) => EraMemory.keyOfHttp(endpoint, partition))
     case "stdio":
-      return `stdio ${endpoint}`
+      return Effect.succeed(`stdio ${endpoint} ${setting}`)
     case "memory":
     case "stream":
-      return undefined
+      return Effect.succeed(undefined)
   }
 }
 
@@ -128,7 +133,7 @@ const establish = Effect.fnUntraced(function* <R>(
   const opening = yield* NegotiationPort.make({ transport, sender, nextId, scope, hear: inbound.hear })
   inbound.attach(opening.current)
 
-  const key = memoryKey(transport)
+  const key = yield* memoryKey(transport)
   const question: Negotiator.Options<R> = {
     endpoint: server,
     mode,

@@ -14,6 +14,10 @@ export const commandLine = (command: string, args: ReadonlyArray<MaybeSecret>): 
     .map((word) => (/^[^\s"'\\]+$/.test(word) ? word : JSON.stringify(word)))
     .join(" ")
 
+/** What a command runs with, beside its words: the folder, and the names of its variables, never their values. */
+export const setting = (options: { readonly cwd?: string; readonly env?: Readonly<Record<string, unknown>> }): string =>
+  JSON.stringify([options.cwd ?? "", Object.keys(options.env ?? {}).toSorted()])
+
 /** Variables a child needs to find its own tools (L-STDIO-9). */
 const posix = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"]
 const windows = [
