@@ -432,13 +432,13 @@ describe("a whole sign-in", () => {
         )
         yield* Effect.provide(McpClient.connect(server.url), authorization(loopback))
 
-        server.life.uses = 10
+        server.life.uses = 20
         server.life.delay = 50
         const caller = fileURLToPath(new URL("fixtures/authorizedCaller.ts", import.meta.url))
         const run = Effect.scoped(
           Effect.flatMap(
             spawner.spawn(
-              ChildProcess.make(process.execPath, [caller, server.url, place, "40"], { stderr: "inherit" })
+              ChildProcess.make(process.execPath, [caller, server.url, place, "80"], { stderr: "inherit" })
             ),
             ({ exitCode }) => exitCode
           )
