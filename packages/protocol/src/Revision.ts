@@ -64,7 +64,7 @@ export interface Habits {
   readonly serverRequests: boolean
   /** Whether a peer may put several messages into one JSON array. This library never sends one. */
   readonly batches: boolean
-  /** Whether `notifications/progress` and cancellation exist is common ground; this says how HTTP cancels. */
+  /** What is particular to HTTP. */
   readonly http: {
     /** When `MCP-Protocol-Version` is sent: on every POST, or on all that follow the handshake. */
     readonly versionHeader: "always" | "afterHandshake"
