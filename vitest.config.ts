@@ -10,6 +10,7 @@ export default defineConfig({
       project("transport", "packages/transport"),
       project("testing", "packages/testing"),
       project("client", "packages/client"),
+      project("host", "packages/host"),
       project("cli", "packages/cli"),
       project("proof", "packages/proof"),
       project("docs", "docs")
