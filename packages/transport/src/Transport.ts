@@ -13,7 +13,7 @@ import type { Revision } from "@mcp-effect/protocol/Revision"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import type { TransportError } from "./TransportError.ts"
+import type { Reason, TransportError } from "./TransportError.ts"
 
 /**
  * What carries the bytes. `stdio` is a child process, `http` Streamable HTTP, `sse` the older HTTP+SSE, `memory` a
@@ -63,6 +63,12 @@ export interface ExchangeOptions {
   readonly onInterrupt?: "cancel" | "silent"
   /** Tool arguments mirrored into headers, already encoded: `[["Mcp-Param-Zone", "eu"]]`. Pipes ignore them. */
   readonly mirrored?: ReadonlyArray<readonly [name: string, value: string]>
+  /**
+   * A time limit of the caller's, kept without a fiber. Called once when the exchange begins, with a function that ends it
+   * early: the server is told as an interruption tells it, and the exchange fails with that reason. What it gives back is
+   * called when the exchange is over. Only wires with `abandons` call it.
+   */
+  readonly untilOver?: (abandon: (reason: Reason) => void) => () => void
 }
 
 /**
@@ -80,6 +86,11 @@ export interface Wire {
     request: JsonRpc.Request,
     options: ExchangeOptions
   ) => Effect.Effect<JsonRpc.Response, TransportError>
+  /**
+   * The same function as `exchange`, from a wire that calls `untilOver`. When it is another one or absent, callers
+   * interrupt instead; so a wire made of another one with an `exchange` of its own keeps time limits too.
+   */
+  readonly abandons?: Wire["exchange"]
   /** Sends a notification, or the answer to a server's request; done when the transport has taken it (HTTP: 2xx). */
   readonly send: (
     message: JsonRpc.Notification | JsonRpc.Response,

@@ -1,10 +1,11 @@
 /**
  * Time limits of requests, all kept by one timer.
  *
- * A request runs in a fiber of its own, which the timer interrupts when its time is up; so any wire cancels in its own
- * way, and a caller costs no race. The timer sleeps on Effect's clock until the earliest limit, and only while something
- * is waited for.
+ * A wire that can be told to give up is told so by the timer, and no fiber is made. Over any other wire, or through
+ * middleware, a request runs in a fiber of its own, which the timer interrupts. The timer sleeps on Effect's clock until
+ * the earliest limit, and only while something is waited for.
  */
+import { Closed, type Reason } from "@mcp-effect/transport/TransportError"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -18,7 +19,19 @@ export interface Limit {
   readonly total: number
 }
 
+/** One request that is waited for. */
+export interface Waiting {
+  /** What passed, in milliseconds, once its time was up. */
+  readonly expired: () => number | undefined
+  /** Starts the idle time again. */
+  readonly alive: () => void
+  /** For the wire (`ExchangeOptions.untilOver`). */
+  readonly untilOver: (abandon: (reason: Reason) => void) => () => void
+}
+
 export interface Patience {
+  /** Begins to count the time of a request. */
+  readonly begin: (limit: Limit) => Waiting
   /**
    * Runs an effect under a limit; past it the effect is interrupted and `expired` says what the caller gets. `alive`
    * starts the idle time again.
@@ -30,17 +43,18 @@ export interface Patience {
   ) => Effect.Effect<A, E>
 }
 
-interface Waiting {
-  readonly latest: number
+interface Entry {
   until: number
   readonly expire: () => void
 }
+
+const timeIsUp = new Closed({ because: "the caller stopped waiting" })
 
 export const make = Effect.fnUntraced(function* (): Effect.fn.Return<Patience, never, Scope.Scope> {
   const scope = yield* Effect.scope
   const clock = yield* Clock.Clock
   const runIn = Effect.runForkWith(yield* Effect.context())
-  const waiting = new Set<Waiting>()
+  const waiting = new Set<Entry>()
   let timer: { readonly fiber: Fiber.Fiber<void>; readonly at: number } | undefined
   let closed = false
   yield* Scope.addFinalizer(
@@ -68,14 +82,43 @@ export const make = Effect.fnUntraced(function* (): Effect.fn.Return<Patience, n
     timer = { at, fiber: runIn(Effect.andThen(Effect.sleep(Duration.millis(at - now)), Effect.sync(wake))) }
   }
 
+  const add = (entry: Entry, now: number) => {
+    waiting.add(entry)
+    if (entry.until < (timer?.at ?? Number.POSITIVE_INFINITY)) sleep(entry.until, now)
+  }
+
   return {
+    begin: (limit) => {
+      const began = clock.currentTimeMillisUnsafe()
+      const latest = began + limit.total
+      let passed: number | undefined
+      let giveUp: ((reason: Reason) => void) | undefined
+      const entry: Entry = {
+        until: Math.min(began + limit.idle, latest),
+        expire: () => {
+          waiting.delete(entry)
+          passed = entry.until - began
+          giveUp?.(timeIsUp)
+        }
+      }
+      return {
+        expired: () => passed,
+        alive: () => {
+          entry.until = Math.min(clock.currentTimeMillisUnsafe() + limit.idle, latest)
+        },
+        untilOver: (abandon) => {
+          giveUp = abandon
+          add(entry, began)
+          return () => void waiting.delete(entry)
+        }
+      }
+    },
     within: (limit, effect, expired) =>
       Effect.withFiber((caller) =>
         Effect.callback((resume) => {
           const began = clock.currentTimeMillisUnsafe()
           const latest = began + limit.total
-          const entry: Waiting = {
-            latest,
+          const entry: Entry = {
             until: Math.min(began + limit.idle, latest),
             expire: () => {
               waiting.delete(entry)
@@ -87,12 +130,11 @@ export const make = Effect.fnUntraced(function* (): Effect.fn.Return<Patience, n
             entry.until = Math.min(clock.currentTimeMillisUnsafe() + limit.idle, latest)
           }
           const fiber = Effect.runForkWith(caller.context)(effect(alive))
-          waiting.add(entry)
+          add(entry, began)
           fiber.addObserver((exit) => {
             waiting.delete(entry)
             resume(exit)
           })
-          if (entry.until < (timer?.at ?? Number.POSITIVE_INFINITY)) sleep(entry.until, began)
           return Effect.suspend(() => {
             waiting.delete(entry)
             return Fiber.interrupt(fiber)

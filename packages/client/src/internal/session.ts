@@ -40,7 +40,7 @@ import type { Middleware, Next } from "../Middleware.ts"
 import { Partition } from "../ResultCache.ts"
 import type { Inbound } from "./inbound.ts"
 import * as NegotiationPort from "./negotiationPort.ts"
-import type { Limit, Patience } from "./patience.ts"
+import type { Limit, Patience, Waiting } from "./patience.ts"
 import { traced } from "./tracing.ts"
 
 /** How one request is made. */
@@ -210,6 +210,8 @@ const asker = (line: Line, revision: Revision.Revision): Session["ask"] => {
   const { inbound, isOver, middleware, nextId, patience, report, server, wire } = line
   const stamp = revision.stamp(line.sender)
   const tasks = acceptsTasks(revision, line.sender)
+  /** Middleware may wait on its own, so there the time is kept from outside. */
+  const givesUp = wire.abandons === wire.exchange && middleware.length === 0
 
   const read = <M extends Method.Method>(
     method: M,
@@ -253,27 +255,41 @@ const asker = (line: Line, revision: Revision.Revision): Session["ask"] => {
     const id = nextId()
     const neverLeft = isOver()
     const facts = { id, method, params: written, server, transport: line.transport, version: revision.version }
-    return traced(facts, (trace) =>
-      patience.within<Method.Result<M>, Reason>(
-        asking.limit,
-        (alive) => {
-          const { mirrored } = asking
-          const interim = interimOf(asking, revision, inbound, alive)
-          const params = stamp(written, extraOf(asking, id, trace))
-          return Effect.matchEffect(
-            send(
-              params === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params },
-              mirrored === undefined ? { revision, interim } : { revision, interim, mirrored }
-            ),
-            {
-              onFailure: (cause) => answered(cause, method, neverLeft),
-              onSuccess: (response) => read(method, response)
-            }
-          )
-        },
-        (limit) => Effect.fail(new RequestTimedOut({ method, limit }))
+    const exchange = (
+      trace: JsonRpc.JsonObject | undefined,
+      alive: () => void,
+      waiting?: Waiting
+    ): Effect.Effect<Method.Result<M>, Reason> => {
+      const { mirrored } = asking
+      const params = stamp(written, extraOf(asking, id, trace))
+      const how: ExchangeOptions = {
+        revision,
+        interim: interimOf(asking, revision, inbound, alive),
+        ...(mirrored === undefined ? undefined : { mirrored }),
+        ...(waiting === undefined ? undefined : { untilOver: waiting.untilOver })
+      }
+      return Effect.matchEffect(
+        send(params === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params }, how),
+        {
+          onFailure: (cause) => {
+            const limit = waiting?.expired()
+            return limit === undefined ? answered(cause, method, neverLeft) : timedOut(method, limit)
+          },
+          onSuccess: (response) => read(method, response)
+        }
       )
-    )
+    }
+    return traced(facts, (trace) => {
+      if (!givesUp) {
+        return patience.within<Method.Result<M>, Reason>(
+          asking.limit,
+          (alive) => exchange(trace, alive),
+          (limit) => timedOut(method, limit)
+        )
+      }
+      const waiting = patience.begin(asking.limit)
+      return exchange(trace, waiting.alive, waiting)
+    })
   }
 
   return (method, params, asking) =>
@@ -326,6 +342,9 @@ const interimOf = (
     inbound.told(message.method, () => onProgress?.(params))
   }
 }
+
+const timedOut = (method: string, limit: number): Effect.Effect<never, Reason> =>
+  Effect.fail(new RequestTimedOut({ method, limit }))
 
 const acceptsTask = ["task"] as const
 

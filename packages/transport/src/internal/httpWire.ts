@@ -189,9 +189,11 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
         let settled = false
         let entry: Running | undefined
         let timer: Fiber.Fiber<void> | undefined
+        let over: (() => void) | undefined
         const settle = (exit: Exit.Exit<JsonRpc.Response, TransportError>) => {
           if (settled) return
           settled = true
+          over?.()
           resume(exit)
         }
         const fiber = run(
@@ -220,11 +222,22 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
           timer?.interruptUnsafe()
           if (Exit.isFailure(exit)) settle(Exit.failCause(exit.cause))
         })
-        return Effect.suspend(() => {
+        const leave = () => {
           const { cancellation } = how.revision.habits.http
           if (cancellation === "notification" && how.onInterrupt !== "silent" && request.method !== "initialize") {
             cancel(request, how.revision)
           }
+        }
+        if (!settled) {
+          over = how.untilOver?.((reason) => {
+            leave()
+            settle(Exit.fail(failed(reason)))
+            fiber.interruptUnsafe()
+          })
+        }
+        return Effect.suspend(() => {
+          over?.()
+          leave()
           return Fiber.interrupt(fiber)
         })
       })
@@ -290,5 +303,5 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     })
   )
 
-  return { exchange, send, ended: Deferred.await(gone) }
+  return { abandons: exchange, exchange, send, ended: Deferred.await(gone) }
 })

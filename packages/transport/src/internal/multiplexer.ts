@@ -13,7 +13,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
-import type { Dialect, ExchangeOptions, Incoming, Wire } from "../Transport.ts"
+import type { Dialect, Incoming, Wire } from "../Transport.ts"
 import { MalformedReply, NotJson, type Reason, TransportError } from "../TransportError.ts"
 import * as Envelope from "./envelope.ts"
 
@@ -163,30 +163,45 @@ export const make = (options: {
           catch: (error) =>
             new TransportError({ endpoint: options.endpoint, reason: new NotJson({ because: String(error) }) })
         })
-      const ask = (request: JsonRpc.Request, { interim, onInterrupt, revision }: ExchangeOptions) =>
-        Effect.callback<JsonRpc.Response, TransportError>((resume) => {
+      const exchange: Wire["exchange"] = (request, { interim, onInterrupt, revision, untilOver }) =>
+        Effect.callback((resume) => {
           const { id, method } = request
-          if (end !== undefined) return resume(Effect.fail(end))
-          if (open.has(id)) return resume(Effect.die(new Error(`the id ${JSON.stringify(id)} is still in use`)))
-          const entry = { resume, interim }
-          open.set(id, entry)
-          const sent = send(request, revision)
-          if (Result.isFailure(sent)) {
-            open.delete(id)
-            return resume(Effect.fail(sent.failure))
+          let over: (() => void) | undefined
+          const finish = (effect: Effect.Effect<JsonRpc.Response, TransportError>) => {
+            over?.()
+            resume(effect)
           }
-          return Effect.sync(() => {
+          const entry: Open = { resume: finish, interim }
+          const begin = () => {
+            if (end !== undefined) return finish(Effect.fail(end))
+            if (full) return void waiting.add(begin)
+            if (open.has(id)) return finish(Effect.die(new Error(`the id ${JSON.stringify(id)} is still in use`)))
+            open.set(id, entry)
+            const sent = send(request, revision)
+            if (Result.isSuccess(sent)) return
+            open.delete(id)
+            finish(Effect.fail(sent.failure))
+          }
+          const leave = () => {
+            over?.()
+            waiting.delete(begin)
             if (open.get(id) !== entry) return
             open.delete(id)
             abandon(id)
             if (onInterrupt === "silent" || method === "initialize") return
             const params = { requestId: id, reason: "the caller stopped waiting" }
             send({ jsonrpc: "2.0", method: "notifications/cancelled", params }, revision)
+          }
+          over = untilOver?.((reason) => {
+            leave()
+            resume(Effect.fail(new TransportError({ endpoint: options.endpoint, reason })))
           })
+          begin()
+          return Effect.sync(leave)
         })
       return {
-        exchange: (request, how) =>
-          Effect.suspend(() => (full ? Effect.andThen(room, ask(request, how)) : ask(request, how))),
+        abandons: exchange,
+        exchange,
         send: (message, revision) =>
           Effect.andThen(
             room,
