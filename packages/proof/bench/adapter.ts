@@ -29,6 +29,9 @@ interface Options {
   readonly probeTimeout?: number
 }
 
+/** One agent for all connections of the process, as a program has it. */
+const undici = await Effect.runPromise(Layer.buildWithScope(NodeHttpClient.layerUndici, Scope.makeUnsafe()))
+
 const transportOf = (target: Target) =>
   target.kind === "stdio"
     ? Effect.succeed(
@@ -38,10 +41,7 @@ const transportOf = (target: Target) =>
           ...(target.env === undefined ? {} : { env: target.env })
         })
       )
-    : Effect.gen(function* () {
-        const undici = yield* Layer.build(NodeHttpClient.layerUndici)
-        return yield* Effect.provideContext(StreamableHttp.make({ url: target.url }), undici)
-      })
+    : Effect.provideContext(StreamableHttp.make({ url: target.url }), undici)
 
 export default {
   name: "mcp-effect",

@@ -31,8 +31,8 @@ export interface Options {
   readonly hear: (message: Incoming) => void
 }
 
-/** How long a stream may stay open after its answer before the connection is given up. */
-const linger = "500 millis"
+/** How long a stream may stay open after its answer, and at most twice that, before the connection is given up. */
+const linger = "250 millis"
 
 /** How long a cancellation may take to be sent. */
 const cancelPatience = "10 seconds"
@@ -83,6 +83,9 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   /** The version of the last message after the handshake. */
   let speaking: string | undefined
   let listening: Fiber.Fiber<void> | undefined
+  /** Streams that are open after their answer, and how many rounds of the sweep they have left. */
+  const lingering = new Map<Fiber.Fiber<unknown, unknown>, number>()
+  let sweeping: Fiber.Fiber<void> | undefined
 
   const context = equip(yield* Effect.context())
   const report = (diagnostic: Diagnostic) => void Effect.runForkWith(context)(diagnostics(diagnostic))
@@ -181,6 +184,25 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     fiber.addObserver(() => void cancelling.delete(fiber))
   }
 
+  /** Gives up streams that stayed open for a whole round and more; one fiber for all of them, while there are any. */
+  const sweep: Effect.Effect<void> = Effect.suspend(() => {
+    for (const [fiber, rounds] of lingering) {
+      if (rounds > 0) lingering.set(fiber, rounds - 1)
+      else {
+        lingering.delete(fiber)
+        fiber.interruptUnsafe()
+      }
+    }
+    if (lingering.size > 0) return Effect.delay(sweep, linger)
+    sweeping = undefined
+    return Effect.void
+  })
+
+  const letLinger = (fiber: Fiber.Fiber<unknown, unknown>) => {
+    lingering.set(fiber, 1)
+    sweeping ??= Effect.runForkWith(context)(Effect.delay(sweep, linger))
+  }
+
   const exchange: Wire["exchange"] = (request, how) =>
     Effect.withFiber((caller) =>
       Effect.callback<JsonRpc.Response, TransportError>((resume) => {
@@ -188,8 +210,8 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
         const run = Effect.runForkWith(equip(caller.context))
         let settled = false
         let entry: Running | undefined
-        let timer: Fiber.Fiber<void> | undefined
         let over: (() => void) | undefined
+        let stays = false
         const settle = (exit: Exit.Exit<JsonRpc.Response, TransportError>) => {
           if (settled) return
           settled = true
@@ -199,12 +221,8 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
         const fiber = run(
           Effect.mapError(
             work(request, how, settle, () => {
-              timer = run(
-                Effect.delay(
-                  Effect.sync(() => entry?.fiber.interruptUnsafe()),
-                  linger
-                )
-              )
+              stays = true
+              if (entry !== undefined) letLinger(entry.fiber)
             }),
             failed
           )
@@ -217,9 +235,10 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
         }
         const current = entry
         running.add(current)
+        if (stays) letLinger(fiber)
         fiber.addObserver((exit) => {
           running.delete(current)
-          timer?.interruptUnsafe()
+          lingering.delete(fiber)
           if (Exit.isFailure(exit)) settle(Exit.failCause(exit.cause))
         })
         const leave = () => {
@@ -289,6 +308,7 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
       const failure = failed(new Closed({ because: "this side closed it" }))
       closed = failure
       listening?.interruptUnsafe()
+      sweeping?.interruptUnsafe()
       for (const { end, fiber } of running) {
         end(failure)
         fiber.interruptUnsafe()

@@ -1,0 +1,91 @@
+/**
+ * What a long-running program keeps: 100,000 calls and 1,000 connections leave heap, handles and fibers as they were.
+ */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import * as McpClient from "@mcp-effect/client/McpClient"
+import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
+import * as NodeStdio from "@mcp-effect/transport/NodeStdio"
+import * as StreamableHttp from "@mcp-effect/transport/StreamableHttp"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as ChildProcess from "effect/process/ChildProcess"
+import * as Stream from "effect/Stream"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+
+const script = `${import.meta.dirname}/../bench/server.mjs`
+
+/** What is held after full collections, in MiB, once what is being closed is closed. */
+const held = Effect.gen(function* () {
+  setFlagsFromString("--expose-gc")
+  const collect = runInNewContext("gc")
+  for (let turn = 0; turn < 3; turn++) {
+    yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+    collect()
+  }
+  const { arrayBuffers, heapUsed } = process.memoryUsage()
+  return (heapUsed + arrayBuffers) / 1024 / 1024
+})
+
+/** What keeps the process busy, by kind, without what only the collector decides. */
+const handles = () =>
+  process
+    .getActiveResourcesInfo()
+    .filter((kind) => kind !== "Immediate")
+    .sort()
+
+const url = ChildProcess.make(process.execPath, [script, "http"], { forceKillAfter: "2 seconds" }).pipe(
+  Effect.flatMap(({ stdout }) => Stream.runHead(stdout.pipe(Stream.decodeText(), Stream.splitLines))),
+  Effect.flatMap(Effect.fromOption)
+)
+
+const call = (client: McpClient.McpClient["Service"], times: number) =>
+  Effect.forEach(
+    Array.from({ length: times }, (_, at) => at),
+    (at) => client.callTool("echo", { text: `message ${at}` }),
+    { concurrency: 64, discard: true }
+  )
+
+const services = Layer.mergeAll(NodeServices.layer, NodeHttpClient.layerUndici, EraMemory.layerNone)
+
+describe("leaks", () => {
+  it.live.each(["modern", "legacy"] as const)(
+    "100,000 calls over one pipe, 64 at a time, leave less than 8 MiB and no handle: %s",
+    (mode) =>
+      Effect.gen(function* () {
+        const client = yield* McpClient.connect(NodeStdio.make({ command: process.execPath, args: [script] }), { mode })
+        yield* call(client, 5_000)
+        const before = yield* held
+        const busy = handles()
+        yield* call(client, 100_000)
+        const after = yield* held
+        assert.isBelow(after - before, 8)
+        assert.deepStrictEqual(handles(), busy)
+      }).pipe(Effect.scoped, Effect.provide(services)),
+    120_000
+  )
+
+  it.live.each(["modern", "legacy"] as const)(
+    "1,000 connections over HTTP, opened, used and closed, leave less than 8 MiB and no handle: %s",
+    (mode) =>
+      Effect.gen(function* () {
+        const address = yield* url
+        const once = Effect.gen(function* () {
+          const transport = yield* StreamableHttp.make({ url: address })
+          const client = yield* McpClient.connect(transport, { mode })
+          yield* call(client, 1)
+        }).pipe(Effect.scoped)
+        const many = (times: number) => Effect.replicateEffect(once, times, { concurrency: 8, discard: true })
+        yield* many(100)
+        const before = yield* held
+        const busy = handles().length
+        yield* many(1_000)
+        const after = yield* held
+        assert.isBelow(after - before, 8)
+        assert.isAtMost(handles().length, busy + 8)
+      }).pipe(Effect.scoped, Effect.provide(services)),
+    120_000
+  )
+})
