@@ -1,1 +1,10 @@
-export {}
+export * as Approval from "./Approval.ts"
+export * as Catalogue from "./Catalogue.ts"
+export * as Host from "./Host.ts"
+export * as HostedServer from "./HostedServer.ts"
+export * as HostError from "./HostError.ts"
+export * as HostEvent from "./HostEvent.ts"
+export * as HostHandlers from "./HostHandlers.ts"
+export * as ServerEntry from "./ServerEntry.ts"
+export * as ServerState from "./ServerState.ts"
+export * as ToolName from "./ToolName.ts"

@@ -1,0 +1,49 @@
+/**
+ * One server of a host: how to run it, how it is doing and what it offers (U-50 to U-53).
+ *
+ * Each is a connection of its own. What one does, or fails to do, never holds up another.
+ *
+ * @since 0.1.0
+ */
+import type { McpClient } from "@mcp-effect/client/McpClient"
+import type * as Effect from "effect/Effect"
+import type * as SubscriptionRef from "effect/SubscriptionRef"
+import type { Lists } from "./Catalogue.ts"
+import type { HostError } from "./HostError.ts"
+import type { ServerEntry } from "./ServerEntry.ts"
+import type { About, ServerState, StartError } from "./ServerState.ts"
+
+/**
+ * One server of a host.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface HostedServer {
+  readonly name: string
+  /** What it was made from. */
+  readonly entry: ServerEntry
+  /** How it is doing. Read it once, or follow its changes. */
+  readonly state: SubscriptionRef.SubscriptionRef<ServerState>
+  /** Its lists, kept in step with it; empty while it does not run. Tools that the entry hides are in it too. */
+  readonly lists: SubscriptionRef.SubscriptionRef<Lists>
+  /**
+   * Begins to connect and returns at once; `ready` waits for the outcome. Does nothing when the server runs already. A
+   * failure is a state and an event.
+   */
+  readonly start: Effect.Effect<void>
+  /**
+   * Withdraws its tools at once, ends its calls with `ServerStopped`, and closes the connection; done when the process is
+   * gone. Does nothing when the server does not run.
+   */
+  readonly stop: Effect.Effect<void>
+  /** `stop`, then `start`. */
+  readonly restart: Effect.Effect<void>
+  /** Waits until it is ready. Fails with the error of a server that failed, and with `NotReady` when nobody started it. */
+  readonly ready: Effect.Effect<About, StartError>
+  /**
+   * The connection itself, for what the host has no word for. Tool calls made on it are neither approved nor timed by the
+   * host. `NotReady` while there is none.
+   */
+  readonly client: Effect.Effect<McpClient["Service"], HostError>
+}

@@ -1,0 +1,323 @@
+/** Runs one server: connects, keeps its lists, and says how it is doing, until it is stopped. */
+import type { Handlers } from "@mcp-effect/client/Handlers"
+import * as McpClient from "@mcp-effect/client/McpClient"
+import type { McpClientError } from "@mcp-effect/client/McpClientError"
+import type { Middleware } from "@mcp-effect/client/Middleware"
+import type { ServerLog } from "@mcp-effect/client/ServerLog"
+import type { NegotiationError } from "@mcp-effect/negotiation/NegotiationError"
+import * as Defaults from "@mcp-effect/protocol/Defaults"
+import { Diagnostics } from "@mcp-effect/protocol/Diagnostic"
+import * as ErrorCode from "@mcp-effect/protocol/ErrorCode"
+import type { JsonObject } from "@mcp-effect/protocol/JsonRpc"
+import type * as Tool from "@mcp-effect/protocol/Tool"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import * as Stream from "effect/Stream"
+import * as SubscriptionRef from "effect/SubscriptionRef"
+import { type Lists, noLists } from "../Catalogue.ts"
+import { Crashed, HostError, NotReady, ServerStopped } from "../HostError.ts"
+import type { HostedServer } from "../HostedServer.ts"
+import { Happening } from "../HostEvent.ts"
+import type { ServerEntry } from "../ServerEntry.ts"
+import { type About, ServerState } from "../ServerState.ts"
+import type { Transports } from "./transports.ts"
+
+/** What a server needs of its host. */
+export interface Surroundings<R> {
+  readonly emit: (server: string, happening: Happening) => Effect.Effect<void>
+  readonly logged: (server: string, log: ServerLog) => Effect.Effect<void>
+  /** The lists of a server are other ones now. */
+  readonly relisted: Effect.Effect<void>
+  readonly transports: Transports
+  /** The program's handlers for this server, without what its entry keeps off. */
+  readonly handlersFor: (entry: ServerEntry) => Handlers<R>
+  /** How every connection is made. */
+  readonly connect: Omit<McpClient.ConnectOptions<R>, "handlers" | "middleware" | "mode">
+  /** What handlers and hooks need. */
+  readonly context: Context.Context<R>
+}
+
+/** Hears that the tool call of this fiber is on its way. */
+export const Sent = Context.Reference<() => void>("@mcp-effect/host/internal/Sent", { defaultValue: () => () => {} })
+
+/** What the host sees of a server beyond what everybody does. */
+export interface Running extends HostedServer {
+  /** How many questions of the server wait for an answer. */
+  readonly asking: SubscriptionRef.SubscriptionRef<number>
+  /** The effect, or `ServerStopped` as soon as the server is stopped. */
+  readonly during: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E | HostError>
+  readonly call: (
+    tool: Tool.Tool,
+    args: JsonObject,
+    options: McpClient.CallOptions
+  ) => Effect.Effect<Tool.CallResult, McpClientError | HostError>
+}
+
+interface Session {
+  readonly stopped: Deferred.Deferred<never, HostError>
+  readonly fiber: Fiber.Fiber<void>
+  client: McpClient.McpClient["Service"] | undefined
+}
+
+const kinds = [
+  { method: "tools/list", list: "tools", capability: "tools" },
+  { method: "prompts/list", list: "prompts", capability: "prompts" },
+  { method: "resources/list", list: "resources", capability: "resources" },
+  { method: "resources/templates/list", list: "templates", capability: "resources" }
+] as const
+
+/** What a server has not said it can do is tried, when it has said nothing at all. */
+const has = (
+  { capabilities }: McpClient.McpClient["Service"]["agreement"],
+  capability: keyof NonNullable<typeof capabilities>
+) => capabilities === undefined || capabilities[capability] !== undefined
+
+const aboutOf = ({ agreement }: McpClient.McpClient["Service"]): About => ({
+  identity: agreement.identity,
+  instructions: agreement.instructions,
+  version: agreement.version,
+  tools: has(agreement, "tools"),
+  resources: has(agreement, "resources"),
+  prompts: has(agreement, "prompts"),
+  logging: has(agreement, "logging")
+})
+
+/** Counts the questions of a server that are open. */
+const counted = <R>(handlers: Handlers<R>, asking: SubscriptionRef.SubscriptionRef<number>): Handlers<R> => {
+  const while_ =
+    <Q, A, E>(handler: (question: Q) => Effect.Effect<A, E, R>) =>
+    (question: Q) =>
+      Effect.acquireUseRelease(
+        SubscriptionRef.update(asking, (count) => count + 1),
+        () => handler(question),
+        () => SubscriptionRef.update(asking, (count) => count - 1)
+      )
+  const { elicitation, sampling } = handlers
+  return {
+    ...handlers,
+    ...(elicitation === undefined
+      ? {}
+      : {
+          elicitation: {
+            ...(elicitation.form === undefined ? {} : { form: while_(elicitation.form) }),
+            ...(elicitation.url === undefined ? {} : { url: while_(elicitation.url) })
+          }
+        }),
+    ...(sampling === undefined ? {} : { sampling: while_(sampling) })
+  }
+}
+
+export const make = Effect.fnUntraced(function* <R>(
+  entry: ServerEntry,
+  around: Surroundings<R>
+): Effect.fn.Return<Running, never, Scope.Scope> {
+  const { name } = entry
+  const scope = yield* Effect.scope
+  const outer = yield* Diagnostics
+  const one = yield* Semaphore.make(1)
+  const state = yield* SubscriptionRef.make<ServerState>(ServerState.Stopped())
+  const lists = yield* SubscriptionRef.make<Lists>(noLists)
+  const asking = yield* SubscriptionRef.make(0)
+  let session: Session | undefined
+
+  const become = (next: ServerState) =>
+    Effect.andThen(SubscriptionRef.set(state, next), around.emit(name, Happening.StateChanged({ state: next })))
+
+  const keep = <L extends keyof Lists>(list: L, items: Lists[L]) =>
+    Effect.suspend(() =>
+      SubscriptionRef.getUnsafe(lists)[list] === items
+        ? Effect.void
+        : SubscriptionRef.update(lists, (all) => ({ ...all, [list]: items })).pipe(
+            Effect.andThen(around.relisted),
+            Effect.andThen(around.emit(name, Happening.ListChanged({ list, count: items.length })))
+          )
+    )
+
+  const observed: Middleware = (request, next) =>
+    Effect.gen(function* () {
+      const { id, method } = request
+      const began = yield* Clock.currentTimeMillis
+      const failed = (code: number | undefined, message: string) =>
+        around.emit(name, Happening.RequestFailed({ id, method, code, message }))
+      yield* around.emit(name, Happening.Requested({ id, method }))
+      if (method === "tools/call") (yield* Sent)()
+      const passed = Effect.map(Clock.currentTimeMillis, (now) => now - began)
+      const response = yield* next(request).pipe(
+        Effect.tapError((error) => failed(undefined, error.message)),
+        Effect.onInterrupt(() =>
+          Effect.flatMap(passed, (millis) => around.emit(name, Happening.RequestCancelled({ id, method, millis })))
+        )
+      )
+      yield* "error" in response
+        ? failed(response.error.code, response.error.message)
+        : around.emit(name, Happening.Answered({ id, method, millis: yield* passed }))
+      return response
+    })
+
+  /** Follows one list. A list that cannot be had is told; only for tools does it count as a failure of the server. */
+  const follow = (client: McpClient.McpClient["Service"], { list, method }: (typeof kinds)[number]) =>
+    Effect.gen(function* () {
+      const live = yield* client.live<McpClient.ListMethod>(method)
+      yield* keep(list, SubscriptionRef.getUnsafe(live).items as never)
+      yield* SubscriptionRef.changes(live).pipe(
+        Stream.runForEach(({ items }) => keep(list, items as never)),
+        Effect.forkScoped
+      )
+    })
+
+  const failedToList = (method: string) => (error: McpClientError) =>
+    around.emit(name, Happening.RequestFailed({ id: undefined, method, code: undefined, message: error.message }))
+
+  const isMissing = ({ reason }: McpClientError) =>
+    reason._tag === "ServerError" && reason.code === ErrorCode.MethodNotFound
+
+  const run = (mine: () => Session | undefined) =>
+    Effect.gen(function* () {
+      const transport = yield* around.transports(entry)
+      const client = yield* McpClient.connect<R>(transport, {
+        ...around.connect,
+        mode: entry.era,
+        handlers: counted(around.handlersFor(entry), asking),
+        middleware: [observed]
+      })
+      yield* client.logs.pipe(
+        Stream.runForEach((log) => around.logged(name, log)),
+        Effect.forkScoped({ startImmediately: true })
+      )
+      const wanted = kinds.filter(({ capability }) => has(client.agreement, capability))
+      for (const kind of wanted.filter(({ list }) => list === "tools")) {
+        yield* follow(client, kind).pipe(
+          client.agreement.capabilities === undefined
+            ? Effect.catchIf(isMissing, failedToList(kind.method))
+            : (effect) => effect
+        )
+      }
+      for (const kind of wanted.filter(({ list }) => list !== "tools")) {
+        yield* Effect.forkScoped(Effect.catch(follow(client, kind), failedToList(kind.method)))
+      }
+      const current = mine()
+      if (current !== undefined) current.client = client
+      yield* become(ServerState.Ready({ about: aboutOf(client) }))
+      yield* SubscriptionRef.changes(client.state).pipe(
+        Stream.runForEach((now) => {
+          const { _tag } = SubscriptionRef.getUnsafe(state)
+          if (now._tag === "Connected") {
+            return _tag === "Ready" ? Effect.void : become(ServerState.Ready({ about: aboutOf(client) }))
+          }
+          if (now._tag === "Reconnecting") return _tag === "Ready" ? become(ServerState.Connecting()) : Effect.void
+          return now._tag === "Lost" ? become(ServerState.Failed({ error: now.error })) : Effect.void
+        })
+      )
+      return yield* Effect.never
+    }).pipe(
+      Effect.scoped,
+      Effect.provideContext(around.context),
+      Effect.provideService(Diagnostics, (diagnostic) =>
+        Effect.andThen(around.emit(name, Happening.Noticed({ diagnostic })), outer(diagnostic))
+      ),
+      (running) =>
+        entry.connectTimeout === undefined
+          ? running
+          : Effect.provideService(running, Defaults.ConnectTimeout, Duration.millis(entry.connectTimeout)),
+      Effect.catchCause((cause: Cause.Cause<NegotiationError | McpClientError | HostError>) =>
+        Cause.hasInterruptsOnly(cause)
+          ? Effect.void
+          : Effect.andThen(
+              withdraw,
+              become(
+                ServerState.Failed({
+                  error: Cause.findErrorOption(cause).pipe(
+                    (found) => (found._tag === "Some" ? found.value : undefined),
+                    (error) =>
+                      error ??
+                      new HostError({
+                        reason: new Crashed({ server: name, cause: Cause.squash(cause) })
+                      })
+                  )
+                })
+              )
+            )
+      )
+    )
+
+  const withdraw = Effect.suspend(() =>
+    SubscriptionRef.getUnsafe(lists) === noLists
+      ? Effect.void
+      : Effect.andThen(SubscriptionRef.set(lists, noLists), around.relisted)
+  )
+
+  const end = Effect.suspend(() => {
+    const ending = session
+    if (ending === undefined) return Effect.void
+    session = undefined
+    return become(ServerState.Stopping()).pipe(
+      Effect.andThen(withdraw),
+      Effect.andThen(Deferred.fail(ending.stopped, new HostError({ reason: new ServerStopped({ server: name }) }))),
+      Effect.andThen(Fiber.interrupt(ending.fiber)),
+      Effect.andThen(become(ServerState.Stopped()))
+    )
+  })
+
+  const begin = Effect.gen(function* () {
+    if (session !== undefined && SubscriptionRef.getUnsafe(state)._tag !== "Failed") return
+    if (session !== undefined) yield* end
+    yield* become(ServerState.Connecting())
+    const stopped = yield* Deferred.make<never, HostError>()
+    const fiber = yield* Effect.forkIn(
+      run(() => session),
+      scope
+    )
+    session = { stopped, fiber, client: undefined }
+  })
+
+  // Stopping goes on when the one who asked for it is gone.
+  const start = one.withPermits(1)(Effect.uninterruptible(begin))
+  const stop = one.withPermits(1)(Effect.uninterruptible(end))
+
+  const notReady = Effect.suspend(() => {
+    const now = SubscriptionRef.getUnsafe(state)
+    const because = now._tag === "Failed" ? now.error.message : undefined
+    return Effect.fail(new HostError({ reason: new NotReady({ server: name, state: now._tag, because }) }))
+  })
+
+  const ready: HostedServer["ready"] = SubscriptionRef.changes(state).pipe(
+    Stream.mapEffect((now) => {
+      if (now._tag === "Ready") return Effect.succeedSome(now.about)
+      if (now._tag === "Failed") return Effect.fail(now.error)
+      return now._tag === "Stopped" ? notReady : Effect.succeedNone
+    }),
+    Stream.filter((about) => about._tag === "Some"),
+    Stream.take(1),
+    Stream.runCollect,
+    Effect.flatMap(([about]) => (about === undefined ? notReady : Effect.succeed(about.value)))
+  )
+
+  const client: HostedServer["client"] = Effect.suspend(() =>
+    session?.client === undefined ? notReady : Effect.succeed(session.client)
+  )
+
+  const during: Running["during"] = (effect) =>
+    Effect.suspend(() => (session === undefined ? notReady : Effect.raceFirst(effect, Deferred.await(session.stopped))))
+
+  return {
+    name,
+    entry,
+    state,
+    lists,
+    asking,
+    start,
+    stop,
+    restart: one.withPermits(1)(Effect.uninterruptible(Effect.andThen(end, begin))),
+    ready,
+    client,
+    during,
+    call: (tool, args, options) => Effect.flatMap(client, (connected) => connected.callTool(tool.name, args, options))
+  }
+})
