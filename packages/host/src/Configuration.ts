@@ -199,7 +199,8 @@ export const parse = Effect.fn("Configuration.parse")(function* (
       const fault = new NameTwice({ name, first: positionOf(first).line })
       found.unshift({ path: place.node.type === "array" ? ["name"] : [], fault, offset: site.offset })
     } else if (name !== undefined) firsts.set(name, site.offset)
-    for (const { fault, offset, path } of found) {
+    const offsetOf = ({ offset, path }: Entry.Found) => offset ?? Text.nearest(site.node, path).offset
+    for (const { fault, offset, path } of found.toSorted((one, other) => offsetOf(one) - offsetOf(other))) {
       problems.push(
         new EntryProblem({
           ...(typeof label === "string" ? { entry: label } : {}),

@@ -279,8 +279,9 @@ export const read = (name: string, node: Text.Node, fill: Fill): Reading => {
     type.success === "http" ? decoders.http(input) : decoders.sse(input)
   if (Result.isFailure(known)) return refused(known.failure)
   const { headers = {}, url } = known.success
+  const remote = type.success === "http" ? ServerEntry.http : ServerEntry.sse
   return done(
-    ServerEntry[type.success]({
+    remote({
       ...common(known.success),
       url: text(url, ["url"], false, urlFault).text,
       headers: secrets(

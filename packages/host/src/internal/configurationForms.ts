@@ -148,7 +148,7 @@ const memberOf = (
   const was = item?.entry
   const written = Text.member(raw, member)
   /** What was written, as long as it still says the same. */
-  const kept = <K extends keyof ServerEntry>(name: K, other: () => Text.Json | undefined) =>
+  const kept = (name: keyof ServerEntry, other: () => Text.Json | undefined) =>
     written !== undefined && was !== undefined && Equal.equals(was[name], entry[name]) ? written : other()
   const text = (value: string, before: string | undefined, path: boolean) =>
     typeof written === "string" && before === value ? written : write(value, path)

@@ -3,8 +3,7 @@
  */
 import * as Jsonc from "jsonc-parser"
 import * as Result from "effect/Result"
-import type { Position } from "../ConfigurationError.ts"
-import { NoServers, SyntaxWrong, TooMuch } from "../ConfigurationError.ts"
+import { type Position, SyntaxWrong, TooMuch } from "../ConfigurationError.ts"
 
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | JsonObject
 export interface JsonObject {
@@ -116,7 +115,7 @@ const isTooDeep = (text: string): boolean => {
 }
 
 /** Parses the text. */
-export const parse = (text: string): Result.Result<Node, SyntaxWrong | TooMuch | NoServers> => {
+export const parse = (text: string): Result.Result<Node, SyntaxWrong | TooMuch> => {
   if (isTooDeep(text)) return Result.fail(new TooMuch({ what: "levels", limit: maxDepth }))
   const errors: Array<Jsonc.ParseError> = []
   const root = Jsonc.parseTree(text, errors, { allowTrailingComma: true, disallowComments: false })
@@ -132,6 +131,9 @@ export const parse = (text: string): Result.Result<Node, SyntaxWrong | TooMuch |
   }
   return Result.succeed(root)
 }
+
+/** The tree of a text that was parsed before. */
+export const root = (text: string): Node | undefined => Jsonc.parseTree(text, [], { allowTrailingComma: true })
 
 const layout = (text: string): Jsonc.FormattingOptions => {
   const indent = /^[^\S\r\n]+(?=["{[])/m.exec(text)?.[0] ?? "  "
