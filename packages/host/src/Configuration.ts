@@ -211,6 +211,7 @@ export const parse = Effect.fn("Configuration.parse")(function* (
       )
     }
     return {
+      form: place.form,
       path: site.path,
       offset: site.offset,
       name: typeof label === "string" ? label : undefined,

@@ -104,7 +104,7 @@ export const pairs = (
     ? env.map((line: string, at) => {
         const equals = line.indexOf("=")
         return equals === -1
-          ? ([line, "", at] as const)
+          ? (["", line, at] as const)
           : ([line.slice(0, equals), line.slice(equals + 1), at] as const)
       })
     : Object.entries(env).map(([name, text]) => [name, text, name] as const)

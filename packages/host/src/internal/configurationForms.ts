@@ -52,6 +52,7 @@ export const locate = (root: Text.Node): Result.Result<Place, NoServers> => {
 
 /** One entry as it stands in a file. */
 export interface Item {
+  readonly form: Form
   /** Where it is. */
   readonly path: Text.Path
   readonly offset: number
@@ -156,7 +157,14 @@ const memberOf = (
     case "name":
       return form === "array" ? entry.name : undefined
     case "type":
-      if (Object.hasOwn(raw, "transport") && written === undefined && was?.type === entry.type) return undefined
+      // Who left it out may leave it out again.
+      if (
+        written === undefined &&
+        was?.type === entry.type &&
+        (item?.form === form || Object.hasOwn(raw, "transport"))
+      ) {
+        return undefined
+      }
       return kept("type", () => (form === "mcpServers" && entry.type === "stdio" ? undefined : entry.type))
     case "disabled":
       return kept("disabled", () => (entry.disabled || written !== undefined ? entry.disabled : undefined))

@@ -1,0 +1,314 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Equal, Option, Redacted, Result, Schema } from "effect"
+import { readFileSync } from "node:fs"
+import * as Configuration from "../src/Configuration.ts"
+import * as ServerEntry from "../src/ServerEntry.ts"
+import { held, page, parts, schema, schemaFile } from "./configurationPage.ts"
+
+const variables = {
+  HOME: "/home/ada",
+  TOKEN: "a-very-secret-token",
+  BASE: "https://h.test",
+  TRICK: "${BASE}",
+  EMPTY: ""
+}
+const read = (text: string, options: Configuration.Options = {}) => Configuration.parse(text, { variables, ...options })
+const bad = (entry: string) => Effect.map(read(`[${entry}]`), ({ problems }) => problems.map(({ fault }) => fault._tag))
+
+const forms: ReadonlyArray<Configuration.Form> = ["array", "mcpServers", "servers"]
+
+describe("reading a configuration", () => {
+  it.effect("U-54: an array, `mcpServers` and `servers` that say the same give the same entries", () =>
+    Effect.gen(function* () {
+      const [one, ...others] = yield* Effect.all([
+        read(
+          `[{ "name": "a", "command": "x", "args": ["1"], "env": ["K=v=w"] }, { "name": "b", "url": "http://h.test/mcp" }]`
+        ),
+        read(
+          `{ "mcpServers": { "a": { "command": "x", "args": ["1"], "env": { "K": "v=w" } }, "b": { "url": "http://h.test/mcp" } } }`
+        ),
+        read(
+          `{ "servers": { "a": { "type": "stdio", "command": "x", "args": ["1"], "env": { "K": "v=w" } }, "b": { "type": "http", "url": "http://h.test/mcp" } } }`
+        ),
+        read(
+          `{ "mcp": { "servers": { "a": { "transport": "stdio", "command": "x", "args": ["1"], "env": { "K": "v=w" } }, "b": { "type": "streamable-http", "url": "http://h.test/mcp" } } } }`
+        )
+      ])
+      assert.strictEqual(one.entries.length, 2)
+      for (const other of others) assert.isTrue(Equal.equals(one.entries, other.entries))
+    })
+  )
+
+  it.effect("T-CONF-4: comments and trailing commas are read; a syntax error says line and column", () =>
+    Effect.gen(function* () {
+      const { entries } = yield* read(
+        `{ // local\n  "mcpServers": { /* off: "x": {}, */ "a": { "command": "x", }, },\n}`
+      )
+      assert.deepStrictEqual(
+        entries.map(({ name }) => name),
+        ["a"]
+      )
+      const error = yield* Effect.flip(read(`[\n  { "name": 'a' }\n]`))
+      assert.strictEqual(error.reason._tag, "SyntaxWrong")
+      assert.include(error.message, "line 2, column 13")
+      assert.strictEqual((yield* Effect.flip(read(""))).reason._tag, "SyntaxWrong")
+      assert.strictEqual((yield* Effect.flip(read(`{ "theme": "dark" }`))).reason._tag, "NoServers")
+    })
+  )
+
+  it.effect("T-CONF-3: variables are filled in everywhere, once, and other signs stay as they are", () =>
+    Effect.gen(function* () {
+      const { entries, problems } = yield* read(
+        '[{"name":"a","command":"~/bin/x","args":["${NO:-d}","${EMPTY:-e}","$HOME %HOME%","$${BASE}","$~/x","${TRICK}","--t=${TOKEN}"],"env":{"A":"${env:TOKEN}"}},' +
+          '{"name":"b","url":"${BASE}/mcp","headers":{"Authorization":"Bearer ${TOKEN}"}}]'
+      )
+      assert.deepStrictEqual(problems, [])
+      const [a, b] = entries
+      assert(a?.type === "stdio" && b?.type === "http")
+      assert.strictEqual(a.command, "/home/ada/bin/x")
+      assert.deepStrictEqual(a.args.slice(0, 6), ["d", "e", "$HOME %HOME%", "${BASE}", "~/x", "${BASE}"])
+      assert.isTrue(Redacted.isRedacted(a.args[6]))
+      assert.strictEqual(Redacted.value(a.env["A"]!), variables.TOKEN)
+      assert.strictEqual(b.url, "https://h.test/mcp")
+      assert.strictEqual(Redacted.value(b.headers["Authorization"]!), `Bearer ${variables.TOKEN}`)
+    })
+  )
+
+  it.effect("inputs are asked once, a password's argument is redacted, and what nobody answers is a problem", () =>
+    Effect.gen(function* () {
+      const asked: Array<string> = []
+      const text =
+        '{"inputs":[{"id":"t","type":"promptString","password":true},{"id":"d","default":"dd"},{"id":"n"}],' +
+        '"servers":{"a":{"command":"x","args":["${input:t}","${input:d}"],"env":{"T":"${input:t}"}},"b":{"command":"x","args":["${input:n}"]},"c":{"command":"${input:z}"}}}'
+      const { entries, problems } = yield* read(text, {
+        answer: (input) =>
+          Effect.sync(() => {
+            asked.push(input.id)
+            return input.id === "t" ? Option.some("pass") : Option.none()
+          })
+      })
+      assert.deepStrictEqual(asked, ["t", "d", "n"])
+      const [a] = entries
+      assert(a?.type === "stdio")
+      assert.isTrue(Redacted.isRedacted(a.args[0]))
+      assert.strictEqual(a.args[1], "dd")
+      assert.deepStrictEqual(
+        problems.map(({ entry, fault }) => [entry, fault._tag]),
+        [
+          ["b", "InputMissing"],
+          ["c", "InputMissing"]
+        ]
+      )
+    })
+  )
+
+  it.effect("T-SEC-7: with `expand: false` nothing is looked up and nobody is asked", () =>
+    Effect.gen(function* () {
+      const text = '[{"name":"a","url":"https://evil.test/?k=${TOKEN}"}]'
+      const configuration = yield* read(text, { expand: false, answer: () => Effect.die("asked") })
+      const [entry] = configuration.entries
+      assert(entry?.type === "http")
+      assert.strictEqual(entry.url, "https://evil.test/?k=${TOKEN}")
+      assert.strictEqual(Configuration.print(configuration), text)
+    })
+  )
+
+  it.effect("every problem of every bad entry is reported with its place, and good entries are read beside them", () =>
+    Effect.gen(function* () {
+      const { entries, problems } = yield* read(`{
+  "mcpServers": {
+    "good": { "command": "x" },
+    "__proto__": { "command": "y" },
+    "old": { "url": "ftp://h.test", "era": "2025-06-18" },
+    "good": { "command": "z" }
+  }
+}`)
+      assert.deepStrictEqual(
+        entries.map(({ name }) => name),
+        ["good", "__proto__"]
+      )
+      assert.deepStrictEqual(
+        problems.map((problem) => [problem.fault._tag, problem.line, problem.column]),
+        [
+          ["UrlWrong", 5, 21],
+          ["EraWrong", 5, 44],
+          ["NameTwice", 6, 5]
+        ]
+      )
+      assert.include(
+        problems[1]!.message,
+        "mcpServers.old.era: era must be 'auto', 'modern', 'legacy' or one of ['2026-07-28']"
+      )
+      assert.include(problems[2]!.message, "already there on line 3")
+    })
+  )
+
+  for (const [entry, tags] of [
+    [`{"name":"a"}`, ["TransportUnclear"]],
+    [`{"name":"a","command":"x","url":"http://h"}`, ["TransportUnclear"]],
+    [`{"name":"a","type":"ws","url":"http://h"}`, ["MemberWrong"]],
+    [`{"command":"x"}`, ["MemberWrong"]],
+    [`{"name":"a","command":""}`, ["MemberWrong"]],
+    [`{"name":"a","command":"x","args":"y"}`, ["MemberWrong"]],
+    [`{"name":"a","command":"x","args":["a\\u0000"]}`, ["CharacterForbidden"]],
+    [`{"name":"a","command":"x","env":["NOVALUE"]}`, ["MemberWrong"]],
+    [`{"name":"a","command":"x","env":["A=1","A=2"]}`, ["MemberTwice"]],
+    [`{"name":"a","command":"x","env":{"A\\nB":"1"}}`, ["CharacterForbidden"]],
+    [`{"name":"a","command":"x","command":"y"}`, ["MemberTwice"]],
+    [`{"name":"a","command":"x","timeout":-1,"era":"soon"}`, ["EraWrong", "MemberWrong"]],
+    [`{"name":"a","type":"sse","url":"http://h","era":"modern"}`, ["EraWrong"]],
+    [`{"name":"a","url":"http://me:pw@h"}`, ["UrlWrong"]],
+    [`{"name":"a","url":"http://h","headers":{"A B":"1"}}`, ["CharacterForbidden"]],
+    [`{"name":"a","url":"http://h","headers":{"A":"1\\n2","a":"3"}}`, ["CharacterForbidden", "MemberTwice"]],
+    [`{"name":"a","command":"\${NOT_SET}"}`, ["VariableMissing"]],
+    [`{"name":"a","command":"x","args":["\${config:y}"]}`, ["PlaceholderUnknown"]],
+    [`7`, ["MemberWrong", "MemberWrong"]]
+  ] as const) {
+    it.effect(`T-CONF-1: ${entry} is ${tags.join(" and ")}`, () =>
+      Effect.map(bad(entry), (found) => assert.sameMembers(found, [...tags]))
+    )
+  }
+
+  it.effect("bounds: size, servers, depth and the length of a text are limited with typed errors", () =>
+    Effect.gen(function* () {
+      const reason = (text: string) => Effect.map(Effect.flip(read(text)), (error) => error.reason)
+      for (const [text, what] of [
+        [" ".repeat(Configuration.maxBytes + 1), "bytes"],
+        [`[${"{},".repeat(1_001)}]`, "servers"],
+        ["[".repeat(500_000), "levels"]
+      ] as const) {
+        const found = yield* reason(text)
+        assert(found._tag === "TooMuch")
+        assert.strictEqual(found.what, what)
+      }
+      const long = yield* read('[{"name":"a","command":"${L}${L}"}]', { variables: { L: "x".repeat(70_000) } })
+      assert.deepStrictEqual(
+        long.problems.map(({ fault }) => fault._tag),
+        ["TextTooLong"]
+      )
+    })
+  )
+})
+
+describe("writing a configuration", () => {
+  const products = {
+    desktop: `{\n  "theme": "dark",\n  "mcpServers": {\n    "a": { "command": "npx", "args": ["-y", "\${TOKEN}"], "env": { "K": "\${TOKEN}" } } // mine\n  }\n}\n`,
+    cursor: `{ "mcpServers": { "a": { "url": "https://h.test/mcp", "headers": { "Authorization": "Bearer \${env:TOKEN}" } }, "b": { "serverUrl": "x" } } }`,
+    code: `{ "inputs": [{ "id": "i", "default": "x", "type": "promptString" }], "servers": { "a": { "type": "stdio", "command": "x", "args": ["\${input:i}"], "envFile": ".env" } } }`,
+    list: `[{ "name": "a", "command": "x", "env": ["K=\${TOKEN}"], "more": { "n": 1.50 } },]`
+  }
+
+  for (const [product, text] of Object.entries(products)) {
+    it.effect(
+      `U-54, T-CONF-6: the file of ${product} is written back letter by letter, and means the same in every form`,
+      () =>
+        Effect.gen(function* () {
+          const configuration = yield* read(text)
+          const own = Option.getOrThrow(Configuration.formOf(configuration))
+          assert.strictEqual(Configuration.print(configuration, { form: own }), text)
+          for (const form of forms) {
+            const written = Configuration.print(configuration, { form })
+            assert.notInclude(written, variables.TOKEN)
+            const again = yield* read(written)
+            assert.isTrue(Equal.equals(again.entries, configuration.entries))
+            assert.strictEqual(again.problems.length, configuration.problems.length)
+          }
+        })
+    )
+  }
+
+  it.effect("T-CONF-6: after a change, placeholders, comments and unknown members are still there", () =>
+    Effect.gen(function* () {
+      const configuration = yield* read(products.desktop)
+      const [a] = configuration.entries
+      assert(a?.type === "stdio")
+      const changed = Configuration.withEntries(configuration, [
+        { ...a, args: [...a.args, "new", `x=${variables.TOKEN}`] },
+        ServerEntry.http({ name: "b", url: "http://h.test" })
+      ])
+      const written = Configuration.print(changed, { form: "mcpServers" })
+      for (const kept of ["// mine", `"\${TOKEN}"`, `"theme": "dark"`, `"x=\${TOKEN}"`]) assert.include(written, kept)
+      assert.notInclude(written, variables.TOKEN)
+      assert.deepStrictEqual(
+        (yield* read(written)).entries.map(({ name }) => name),
+        ["a", "b"]
+      )
+      assert.notInclude(JSON.stringify(configuration), variables.TOKEN)
+    })
+  )
+
+  const Texts = Schema.Record(Schema.String.check(Schema.isPattern(/^[A-Za-z_$~{}-]{1,8}$/)), Schema.String)
+  const Generated = Schema.Struct({
+    command: Schema.NonEmptyString,
+    args: Schema.Array(
+      Schema.Union([Schema.String, Schema.Literals(["~", "~/a", "$~/b", "${A}", "$${A}", "$$${B:-c}", "${"])])
+    ),
+    env: Texts,
+    disabled: Schema.Boolean,
+    allow: Schema.Array(Schema.String)
+  })
+  it.effect.prop(
+    "U-54: whatever entries a program makes, writing and reading them is the identity",
+    [Schema.Array(Generated)],
+    ([list]) =>
+      Effect.gen(function* () {
+        const plain = (text: string) => text.replaceAll("\0", "")
+        const entries = list.map(({ allow, args, command, env, ...rest }, at) =>
+          ServerEntry.stdio({
+            ...rest,
+            name: `s${at}`,
+            command: `c${plain(command)}`,
+            args: args.map(plain),
+            env: Object.fromEntries(Object.entries(env).map(([name, text]) => [name, plain(text)])),
+            tools: allow.length === 0 ? {} : { allow }
+          })
+        )
+        for (const form of forms) {
+          const again = yield* read(Configuration.print(Configuration.make(entries), { form }))
+          assert.deepStrictEqual(again.problems, [])
+          assert.isTrue(Equal.equals(again.entries, entries))
+        }
+      })
+  )
+})
+
+describe("comparing configurations", () => {
+  it("only what changed is added, removed or changed", () => {
+    const entry = (name: string, command = "x", env = {}) => ServerEntry.stdio({ name, command, env })
+    const before = [entry("a"), entry("b", "x", { K: "1" }), entry("c")]
+    const after = [entry("a"), entry("b", "x", { K: "2" }), entry("d")]
+    const names = Object.entries(Configuration.diff(before, after)).map(([kind, list]) => [
+      kind,
+      list.map(({ name }) => name)
+    ])
+    assert.deepStrictEqual(Object.fromEntries(names), { added: ["d"], removed: ["c"], changed: ["b"], same: ["a"] })
+  })
+
+  it("a filter's `*` stands for any characters, and `deny` wins", () => {
+    const entry = ServerEntry.stdio({
+      name: "a",
+      command: "x",
+      tools: { allow: ["read_*", "list"], deny: ["*_secret"] }
+    })
+    const offered = ["read_file", "read_secret", "list", "lists", "write"].filter((tool) =>
+      ServerEntry.offers(entry, tool)
+    )
+    assert.deepStrictEqual(offered, ["read_file", "list"])
+    assert.isFalse(ServerEntry.fits("ab*ba", "aba"))
+    assert.isTrue(ServerEntry.fits("a*b*c", "axxbyyc"))
+  })
+})
+
+describe("docs/configuration.md", () => {
+  // A formatter pads tables and folds lists; neither says anything.
+  const bare = (part: string | undefined) => part?.replaceAll(/ +/gu, " ").replaceAll(/-{3,}/gu, "---").trim()
+  for (const [name, part] of Object.entries(parts)) {
+    it(`holds the ${name} as the code has them (else run test/configurationPage.ts --write)`, () => {
+      assert.strictEqual(bare(held(readFileSync(page, "utf8"), name)), bare(part()))
+    })
+  }
+  it("the schema for editors is the one the code has", () => {
+    const parsed = Result.try((): unknown => JSON.parse(readFileSync(schemaFile, "utf8")))
+    assert.deepStrictEqual(Result.getOrThrow(parsed), JSON.parse(schema()))
+  })
+})
