@@ -1,11 +1,12 @@
 /**
  * Runs the official conformance suite against `client.ts`, strictly.
  *
- * `node run.ts <2026-07-28 | 2025-11-25 | backcompat> [name…]` runs the frozen set of a revision, or the two scenarios of
- * 2025-03-26, and prints a line for each. A name keeps to the scenarios that contain it. A scenario passes when the
- * suite says so without a failed or doubtful check, the program ended by itself, and at least one check was judged. Two
- * run at a time: the suite's own way of starting all at once breaks healthy connections on a small machine. Exits with 1
- * when a scored scenario fails, with 2 when there is nothing to run.
+ * `node run.ts [set] [name…] [--write]` runs one set (the frozen sets of two revisions, the two scenarios of 2025-03-26,
+ * the extensions), or all of them, and prints a line for each scenario and one for the set. A name keeps to the scenarios
+ * that contain it. `--write` writes `docs/conformance.md`. A scenario passes when the suite says so without a failed or
+ * doubtful check, the program ended by itself, and at least one check was judged. Two run at a time: the suite's own way
+ * of starting all at once breaks healthy connections on a small machine. Exits with 1 when any scenario fails, with 2
+ * when there is nothing to run.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -20,6 +21,7 @@ import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { fileURLToPath } from "node:url"
+import * as Page from "./page.ts"
 
 class Failed extends Data.TaggedError("Failed")<{ readonly because: string }> {
   override readonly [Runtime.errorReported] = false
@@ -48,11 +50,18 @@ interface Scenario {
 const names = (text: string, pattern: RegExp, scored: boolean): ReadonlyArray<Scenario> =>
   Array.from(text.matchAll(pattern), (found) => ({ name: found[1] ?? "", scored }))
 
+const sets = ["2026-07-28", "2025-11-25", "backcompat", "extensions"]
+
 /** The scenarios of a set, as the suite lists them. */
 const listed = Effect.fnUntraced(function* (set: string) {
   if (set === "backcompat") {
     const { text } = yield* run(["list", "--client"])
-    return names(text, /^ {2}- (auth\/2025-03-26-\S+)/gm, true)
+    return names(text, /^ {2}- (auth\/2025-03-26-\S+)/gm, false)
+  }
+  if (set === "extensions") {
+    // The suite scores no extension. Those of skills (`sep-2640-*`) judge a client that speaks skills; this one does not.
+    const { text } = yield* run(["list", "--client"])
+    return names(text, /^ {2}- (auth\/\S+) \[extension\]/gm, false)
   }
   const { text } = yield* run(["list", "--client", "--requirements", set])
   const [required = "", unscored = ""] = text.split("Run and reported, but never scored:")
@@ -74,7 +83,12 @@ const checksIn = Effect.fnUntraced(function* (folder: string) {
 const judge = Effect.fnUntraced(function* (set: string, { name, scored }: Scenario) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "conformance-" })
-  const version = set === "backcompat" ? ["--spec-version", "2025-03-26"] : ["--spec-version", set, "--force"]
+  const version =
+    set === "extensions"
+      ? []
+      : set === "backcompat"
+        ? ["--spec-version", "2025-03-26"]
+        : ["--spec-version", set, "--force"]
   const output = ["--timeout", timeout, "-o", folder]
   const { code, text } = yield* run(["client", "--command", command, "--scenario", name, ...output, ...version])
 
@@ -92,20 +106,30 @@ const judge = Effect.fnUntraced(function* (set: string, { name, scored }: Scenar
     `${passed ? "PASS" : "FAIL"} ${scored ? "s" : "n"} ${name} ${counts} ${notes.join(", ")}`.trimEnd()
   )
   if (!passed && process.env["VERBOSE"] !== undefined) yield* Console.log(text)
-  return { scored, passed }
+  return { name, scored, passed, judged: judged.length, good: judged.length - bad.length }
 }, Effect.scoped)
 
-const program = Effect.gen(function* () {
-  const [set = "2026-07-28", ...wanted] = process.argv.slice(2)
+const conform = Effect.fnUntraced(function* (set: string, wanted: ReadonlyArray<string>) {
   const scenarios = (yield* listed(set)).filter(
     ({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part))
   )
-  if (scenarios.length === 0) return yield* new Failed({ because: "nothing to run" })
   const results = yield* Effect.forEach(scenarios, (scenario) => judge(set, scenario), { concurrency: atOnce })
-  const scored = results.filter((result) => result.scored)
-  const good = (all: typeof results) => `${all.filter(({ passed }) => passed).length}/${all.length}`
-  yield* Console.log(`${set}: scored ${good(scored)}, all ${good(results)}`)
-  if (scored.some(({ passed }) => !passed)) return yield* new Failed({ because: "a scored scenario failed" })
+  yield* Console.log(Page.summary({ set, results }))
+  return { set, results }
+})
+
+const program = Effect.gen(function* () {
+  const args = process.argv.slice(2).filter((argument) => argument !== "--")
+  const [set, ...wanted] = args.filter((argument) => argument !== "--write")
+  if (set !== undefined && !sets.includes(set)) return yield* new Failed({ because: "nothing to run" })
+  const ran = yield* Effect.forEach(set === undefined ? sets : [set], (each) => conform(each, wanted))
+  if (ran.every(({ results }) => results.length === 0)) return yield* new Failed({ because: "nothing to run" })
+  if (args.includes("--write") && set === undefined) {
+    yield* (yield* FileSystem.FileSystem).writeFileString(Page.file, Page.page(ran))
+  }
+  if (ran.some(({ results }) => results.some(({ passed }) => !passed))) {
+    return yield* new Failed({ because: "a scenario failed" })
+  }
 })
 
 program.pipe(Effect.provide(NodeServices.layer), NodeRuntime.runMain)

@@ -1,0 +1,82 @@
+/**
+ * `node run.ts --package X [--count 10] [--seed N]`: breaks a package in places chosen by chance, one at a time, and says
+ * which of the faults its tests notice. It works on a copy of what is committed, never on this tree. A run of the tests
+ * that takes longer than three minutes counts as noticed. Exits with 1 when fewer than nine of ten are noticed.
+ */
+import { spawnSync } from "node:child_process"
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import { parseArgs } from "node:util"
+import { makeDice } from "../soak/dice.ts"
+import * as Mutation from "./Mutation.ts"
+
+const { values } = parseArgs({
+  args: process.argv.slice(2).filter((argument) => argument !== "--"),
+  options: {
+    package: { type: "string", default: "protocol" },
+    count: { type: "string", default: "10" },
+    seed: { type: "string", default: "1" }
+  }
+})
+const name = values.package
+const dice = makeDice(Number(values.seed))
+const root = resolve(import.meta.dirname, "../../..")
+const copy = mkdtempSync(join(tmpdir(), "mcp-mutation-"))
+process.on("exit", () => rmSync(copy, { recursive: true, force: true }))
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(2))
+
+spawnSync("git", ["clone", "--quiet", root, copy], { stdio: "inherit" })
+const modules = ["node_modules", ...readdirSync(join(root, "packages")).map((each) => `packages/${each}/node_modules`)]
+for (const folder of modules) {
+  if (existsSync(join(root, folder)))
+    cpSync(join(root, folder), join(copy, folder), { recursive: true, verbatimSymlinks: true })
+}
+
+const say = (text: string) => process.stdout.write(`${text}\n`)
+
+const notices = () => {
+  const vitest = join(copy, "node_modules/vitest/vitest.mjs")
+  const args = [vitest, "run", "--project", name, "--bail", "1", "--reporter", "json"]
+  const { status, stdout } = spawnSync(process.execPath, args, {
+    cwd: copy,
+    timeout: 180_000,
+    killSignal: "SIGKILL",
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 * 1024
+  })
+  return { noticed: status !== 0, stdout }
+}
+
+const sound = notices()
+if (sound.noticed) {
+  say(`the tests of ${name} fail without a fault\n${sound.stdout.slice(-2_000)}`)
+  process.exit(2)
+}
+
+const source = join(copy, "packages", name, "src")
+const all = readdirSync(source, { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".ts") && file !== "index.ts")
+  .toSorted()
+  .flatMap((file) =>
+    Mutation.sites(file, readFileSync(join(source, file), "utf8")).map((site): [string, Mutation.Site] => [file, site])
+  )
+
+let caught = 0
+let tried = 0
+while (tried < Number(values.count) && all.length > 0) {
+  const [picked] = all.splice(Math.floor(dice() * all.length), 1)
+  if (picked === undefined) break
+  const [file, site] = picked
+  const path = join(source, file)
+  const code = readFileSync(path, "utf8")
+  writeFileSync(path, Mutation.apply(code, site))
+  const { noticed } = notices()
+  writeFileSync(path, code)
+  tried++
+  if (noticed) caught++
+  const was = site.was.replaceAll(/\s+/g, " ").slice(0, 90)
+  say(`${noticed ? "noticed " : "SURVIVED"} ${file}:${site.line} ${site.kind}: ${was} -> ${site.instead.slice(0, 60)}`)
+}
+say(`${name}: ${caught} of ${tried} noticed (seed ${values.seed})`)
+process.exitCode = caught >= tried * 0.9 ? 0 : 1
