@@ -277,10 +277,9 @@ describe("comparing configurations", () => {
     const entry = (name: string, command = "x", env = {}) => ServerEntry.stdio({ name, command, env })
     const before = [entry("a"), entry("b", "x", { K: "1" }), entry("c")]
     const after = [entry("a"), entry("b", "x", { K: "2" }), entry("d")]
-    const names = Object.entries(Configuration.diff(before, after)).map(([kind, list]) => [
-      kind,
-      list.map(({ name }) => name)
-    ])
+    const names = Object.entries<Configuration.Diff["same"]>({ ...Configuration.diff(before, after) }).map(
+      ([kind, list]) => [kind, list.map(({ name }) => name)]
+    )
     assert.deepStrictEqual(Object.fromEntries(names), { added: ["d"], removed: ["c"], changed: ["b"], same: ["a"] })
   })
 

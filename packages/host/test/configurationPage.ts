@@ -55,7 +55,7 @@ const rows = (of: JsonSchema, prefix: string, transport: string): ReadonlyArray<
 const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
   [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n")
 
-const jsonOf = (of: Schema.Top): JsonSchema => Schema.toJsonSchemaDocument(of).schema as JsonSchema
+const jsonOf = (of: Schema.Top): JsonSchema => Schema.toJsonSchemaDocument(of).schema
 
 const fields = () => {
   const all = (["stdio", "http", "sse"] as const).map(
