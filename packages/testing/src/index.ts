@@ -1,5 +1,6 @@
 export * as Arbitraries from "./Arbitraries.ts"
 export * as NegotiationLaws from "./NegotiationLaws.ts"
+export * as Recording from "./Recording.ts"
 export * as Script from "./Script.ts"
 export * as ScriptArbitraries from "./ScriptArbitraries.ts"
 export * as ScriptedServer from "./ScriptedServer.ts"
