@@ -36,10 +36,8 @@ const patterns: ReadonlyArray<readonly [RegExp, string]> = [
 
 /** One line of a text: what a server says cannot begin a line of its own. */
 export const oneLine = (text: string): string =>
-  text.replaceAll(
-    // eslint-disable-next-line no-control-regex -- these are what is meant
-    /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g,
-    (character) => (character === "\n" ? "\\n" : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
+  text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (character) =>
+    character === "\n" ? "\\n" : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
   )
 
 export const make = (): Secrets => {
@@ -50,7 +48,7 @@ export const make = (): Secrets => {
     if (secret.length < shortest || values.has(secret)) return
     values.add(secret)
     if (values.size > most) for (const oldest of [...values].slice(0, 1)) values.delete(oldest)
-    longestFirst = [...values].sort((a, b) => b.length - a.length)
+    longestFirst = [...values].toSorted((a, b) => b.length - a.length)
   }
   return {
     hide,
