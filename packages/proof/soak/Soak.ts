@@ -1,7 +1,8 @@
 /**
  * Endurance: 64 callers at one stdio and one HTTP server that die, refuse and cut connections by chance.
  *
- * A call is lost when neither answer nor failure comes, though the server answers within 30 ms or dies. It is doubled
+ * A call is lost when neither answer nor failure comes, though the server answers within 30 ms or dies; one that the
+ * client itself gives up as too late breaks the promise as well. It is doubled
  * when what must run once ran twice. Memory is what is held after a full collection.
  */
 import * as McpClient from "@mcp-effect/client/McpClient"
@@ -17,6 +18,7 @@ import * as ChildProcess from "effect/process/ChildProcess"
 import * as ChildProcessSpawner from "effect/process/ChildProcessSpawner"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
+import * as SubscriptionRef from "effect/SubscriptionRef"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { setFlagsFromString } from "node:v8"
@@ -42,6 +44,8 @@ export interface Report {
   readonly mixed: number
   readonly doubled: number
   readonly defects: ReadonlyArray<string>
+  /** Of the first lost calls: the tool, the server, the state of the connection and the second of the run. */
+  readonly hanging: ReadonlyArray<string>
   /** MiB held, in equal steps of the run. */
   readonly held: ReadonlyArray<number>
   /** Open descriptors after a third of the run, and at its end. */
@@ -52,8 +56,8 @@ export interface Report {
 
 const script = fileURLToPath(new URL("server.ts", import.meta.url))
 
-/** Longer than the servers ever take, with a restart and the load of 64 callers. */
-const patience = "20 seconds"
+/** Longer than the client itself waits for an answer, so a call that is still open then hangs. */
+const patience = "90 seconds"
 
 setFlagsFromString("--expose-gc")
 const collect: unknown = runInNewContext("gc")
@@ -110,6 +114,7 @@ const soaking = Effect.fnUntraced(function* ({ callers, seconds, seed }: Options
 
   const failed: Record<string, number> = {}
   const defects: Array<string> = []
+  const hanging: Array<string> = []
   const held: Array<number> = []
   const count = { calls: 0, answered: 0, interrupted: 0, lost: 0, mixed: 0 }
   const begun = yield* Clock.currentTimeMillis
@@ -128,8 +133,12 @@ const soaking = Effect.fnUntraced(function* ({ callers, seconds, seed }: Options
     )
     if (Exit.isSuccess(exit)) {
       if (exit.value === undefined) count.interrupted++
-      else if (exit.value._tag === "None") count.lost++
-      else {
+      else if (exit.value._tag === "None") {
+        count.lost++
+        const { _tag: state } = yield* SubscriptionRef.get(client.state)
+        const second = Math.round(((yield* Clock.currentTimeMillis) - begun) / 1000)
+        if (hanging.length < 10) hanging.push(`${tool} at ${client.endpoint.slice(0, 20)}, ${state}, second ${second}`)
+      } else {
         const first = exit.value.value.content[0]
         if (first?.type === "text" && first.text === nonce) count.answered++
         else count.mixed++
@@ -164,7 +173,7 @@ const soaking = Effect.fnUntraced(function* ({ callers, seconds, seed }: Options
     concurrency: "unbounded",
     discard: true
   })
-  return { ...count, failed, defects, held, descriptors: [descriptors, descriptorsNow()] as const }
+  return { ...count, failed, defects, hanging, held, descriptors: [descriptors, descriptorsNow()] as const }
 })
 
 /** Runs the soak. Needs processes, files and an HTTP client. */

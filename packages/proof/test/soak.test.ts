@@ -17,6 +17,7 @@ const good: Soak.Report = {
   mixed: 0,
   doubled: 0,
   defects: [],
+  hanging: [],
   held: [20, 30, 31, 31, 31, 31],
   descriptors: [40, 40],
   left: 0
@@ -32,7 +33,7 @@ describe("the soak", () => {
         assert.isAbove(report.processes, 4, "the servers did not die")
         assert.isAbove(report.failed["OutcomeUnknown"] ?? 0, 0, "no accident was noticed")
       }).pipe(Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici])),
-    120_000
+    180_000
   )
 
   it("a report that breaks a promise says which", () => {

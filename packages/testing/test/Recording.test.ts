@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
+import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Revision from "@mcp-effect/protocol/Revision"
 import * as ExchangeLog from "@mcp-effect/transport/ExchangeLog"
 import type { Transport } from "@mcp-effect/transport/Transport"
