@@ -60,6 +60,25 @@ export const SubscribeConcurrency = count("SubscribeConcurrency", 8)
 export const LiveDebounce = duration("LiveDebounce", "100 millis")
 
 /**
+ * The longest a live list waits before it fetches again. A list that changes again within this time is fetched after a
+ * pause that grows from `LiveDebounce` up to here, so that a server which reports a change after every fetch is not asked
+ * without end. 5 seconds.
+ *
+ * @category time
+ * @since 0.1.0
+ */
+export const LiveMaxPause = duration("LiveMaxPause", "5 seconds")
+
+/**
+ * How many events of one streamed call wait for a slow reader; past it the oldest are dropped and reported, the result
+ * never. 16,384.
+ *
+ * @category bounds
+ * @since 0.1.0
+ */
+export const CallEventBuffer = count("CallEventBuffer", 16_384)
+
+/**
  * How long a live list waits for the server to confirm that it reports changes, before it fetches all the same. 5
  * seconds.
  *

@@ -266,12 +266,32 @@ export class TaskEnded extends Schema.TaggedError<TaskEnded>()("TaskEnded", {
 }
 
 /**
+ * The program gave an option or a name that does not exist; programs without types can. Nothing was sent.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidOption", {
+  /** What was given: `timeout`, `method`. */
+  option: Schema.String,
+  /** The value, cut short. */
+  given: Schema.String,
+  /** What may stand there. */
+  allowed: Schema.String
+}) {
+  override get message() {
+    return `${this.option} cannot be ${this.given}: give ${this.allowed}`
+  }
+}
+
+/**
  * Every way an operation can fail.
  *
  * @category errors
  * @since 0.1.0
  */
 export const Reason = Schema.Union([
+  InvalidOption,
   ServerError,
   NoMutualVersion,
   RequestTimedOut,
@@ -321,6 +341,6 @@ export class McpClientError extends Schema.TaggedError<McpClientError>()("McpCli
   reason: Reason
 }) {
   override get message() {
-    return `${this.server}: ${this.reason.message}`
+    return `${excerpt(this.server)}: ${this.reason.message}`
   }
 }

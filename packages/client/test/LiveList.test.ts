@@ -282,3 +282,22 @@ describe("a live list", () => {
     })
   )
 })
+
+describe("a list that never rests", () => {
+  it.effect("T-LIST-4: a server that reports a change after every fetch is asked ever more rarely", () =>
+    Effect.gen(function* () {
+      const answer = counting()
+      const peer: Peer.Peer = Peer.make(
+        modern((heard, me) => {
+          answer(heard, me)
+          if (heard.method === "tools/list") tell(me, last(peer), "tools/list_changed")
+        })
+      )
+      const client = yield* connect(peer)
+      yield* client.live("tools/list")
+      yield* Effect.repeat(Effect.andThen(TestClock.adjust("100 millis"), settled), { times: 300 })
+      assert.isAbove(fetches(peer), 8)
+      assert.isBelow(fetches(peer), 25)
+    })
+  )
+})

@@ -3,9 +3,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { type Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import { createServer } from "node:net"
 import * as Limits from "../src/Limits.ts"
 import * as McpClient from "../src/McpClient.ts"
+import { InvalidOption, McpClientError } from "../src/McpClientError.ts"
 import * as Peer from "./fixtures/peer.ts"
 
 const settled = Effect.repeat(Effect.yieldNow, { times: 50 })
@@ -86,7 +89,7 @@ describe("functions of the program", () => {
         yield* settled
         assert.deepStrictEqual(
           reported.map(({ _tag }) => _tag),
-          ["UnexpectedMessage", "UnexpectedMessage"]
+          ["CallbackFailed", "CallbackFailed"]
         )
       })
     )
@@ -149,7 +152,10 @@ describe("a server that asks too much", () => {
         for (let id = 0; id < 10; id++) peer.say({ id: `q${id}`, method: "roots/list" })
         yield* settled
         assert.strictEqual(asked, 3)
-        assert.lengthOf(reported, 7)
+        assert.deepStrictEqual(
+          reported.map((each) => each._tag === "UnexpectedMessage" && each.dropped),
+          [1, 2, 4]
+        )
         assert.lengthOf((yield* client.callTool("echo")).content, 1)
       })
     )
@@ -200,5 +206,95 @@ describe("a port that refuses", () => {
       const { reason } = yield* Effect.flip(client.callTool("a"))
       assert.strictEqual(reason._tag, "WireFailed")
     }).pipe(Effect.provide(FetchHttpClient.layer))
+  )
+})
+
+describe("programs without types", () => {
+  /** A value as a program without types gives it. */
+  const untyped = <A>(value: unknown): A => JSON.parse(JSON.stringify(value))
+
+  const refused = (effect: Effect.Effect<unknown, unknown, Scope.Scope>) =>
+    Effect.map(Effect.flip(effect), (error) =>
+      error instanceof McpClientError && error.reason._tag === "InvalidOption"
+        ? [error.reason.option, error.reason.given]
+        : error
+    )
+
+  it.effect("U-05: names and times that do not exist end in a typed error that says what may stand there", () =>
+    Effect.gen(function* () {
+      const peer = Peer.make(Peer.modern())
+      const client = yield* McpClient.connect(peer.transport)
+      const sent = peer.heard().length
+      assert.deepStrictEqual(yield* refused(client.request(untyped<"ping">("no/such"), {})), ["method", '"no/such"'])
+      assert.deepStrictEqual(yield* refused(client.live(untyped<"tools/list">("bogus"))), ["method", '"bogus"'])
+      assert.deepStrictEqual(yield* refused(Stream.runDrain(client.pages(untyped<"tools/list">("bogus")))), [
+        "method",
+        '"bogus"'
+      ])
+      for (const timeout of ["soon", -1, "-5 seconds", true]) {
+        const error = yield* refused(client.callTool("a", {}, { timeout: untyped(timeout) }))
+        assert.deepStrictEqual(error, ["timeout", typeof timeout === "string" ? `"${timeout}"` : String(timeout)])
+      }
+      assert.strictEqual(peer.heard().length, sent)
+    })
+  )
+
+  it.effect("U-05: a message begins with a short form of a long command line", () =>
+    Effect.sync(() => {
+      const reason = new InvalidOption({ option: "timeout", given: "-1", allowed: "a time" })
+      const error = new McpClientError({ server: `node ${"x".repeat(5_000)}`, reason })
+      assert.isBelow(error.message.length, 300)
+    })
+  )
+})
+
+describe("what a server repeats", () => {
+  it.effect("M-JSON-10: unexpected messages and answers to nothing are reported ever more rarely", () =>
+    reporting((reported) =>
+      Effect.gen(function* () {
+        const peer = Peer.make(Peer.modern())
+        yield* McpClient.connect(peer.transport)
+        for (let i = 0; i < 1_000; i++) peer.say({ id: `q${i}`, method: "roots/list" })
+        yield* settled
+        const numbers = reported.map((each) => each._tag === "UnexpectedMessage" && each.dropped)
+        assert.deepStrictEqual(numbers, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512])
+      })
+    )
+  )
+
+  it.effect("T-RPC-6: a report that throws harms nothing", () =>
+    Effect.gen(function* () {
+      const peer = Peer.make(Peer.modern())
+      yield* McpClient.connect(peer.transport)
+      peer.say({ id: "q", method: "roots/list" })
+      yield* settled
+      assert.deepStrictEqual(peer.methods(), ["server/discover"])
+    }).pipe(Effect.provideService(Diagnostics, throwing))
+  )
+
+  it.effect(
+    "T-RPC-6: a slow reader of a call's events loses the oldest, hears how many, and never loses the result",
+    () =>
+      reporting((reported) =>
+        Effect.gen(function* () {
+          const peer = Peer.make(
+            Peer.modern((heard, me) => {
+              if (heard.method !== "tools/call") return
+              for (let progress = 0; progress < 100; progress++) {
+                me.say({ method: "notifications/progress", params: { progressToken: heard.id, progress } })
+              }
+              me.answer(heard, { resultType: "complete", content: [] })
+            })
+          )
+          const client = yield* McpClient.connect(peer.transport)
+          const events = yield* Stream.runCollect(client.streamTool("a")).pipe(
+            Effect.provideService(Limits.CallEventBuffer, 10)
+          )
+          assert.strictEqual(events.at(-1)?._tag, "Result")
+          assert.isAtMost(events.length, 11)
+          const lost = reported.map((each) => each._tag === "EventsDropped" && each.dropped)
+          assert.deepStrictEqual(lost, [101 - events.length])
+        })
+      )
   )
 })

@@ -113,14 +113,18 @@ describe("diagnostics", () => {
   it("each says in one line what was noticed, and which rule it follows from", () => {
     const all = [
       Noticed.NoiseSkipped({ server: "s", excerpt: "hello", skipped: 2 }),
-      Noticed.UnknownResponse({ server: "s", id: null }),
+      Noticed.UnknownResponse({ server: "s", id: null, dropped: 1 }),
       Noticed.ModernLookingFallback({ server: "s", rule: "P11", code: -32020 }),
       Noticed.LateDiscover({ server: "s" }),
-      Noticed.UnexpectedMessage({ server: "s", method: "m", because: "x" }),
+      Noticed.UnexpectedMessage({ server: "s", method: "m", because: "x", dropped: 1 }),
       Noticed.ItemRejected({ server: "s", method: "prompts/list", pointer: "/p/0", name: undefined, because: "x" }),
       Noticed.MemberDropped({ server: "s", method: "m", pointer: "/a", because: "x" }),
       Noticed.DuplicateName({ server: "s", method: "tools/list", name: "n" }),
-      Noticed.SseFallback({ server: "s", status: 405 })
+      Noticed.SseFallback({ server: "s", status: 405 }),
+      Noticed.OutputUnchecked({ server: "s", tool: "t", because: "x" }),
+      Noticed.CallbackFailed({ server: "s", callback: "onStderr", because: "x", failed: 1 }),
+      Noticed.EventsDropped({ server: "s", name: "t", dropped: 1 }),
+      Noticed.AuthorizationNoticed({ server: "s", notice: "StoreNotLocked", because: "the store is not locked" })
     ]
     assert.sameMembers(
       all.map(({ _tag }) => _tag),

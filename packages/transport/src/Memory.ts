@@ -7,7 +7,7 @@
  *
  * @since 0.1.0
  */
-import { Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
+import { Diagnostic, reporter } from "@mcp-effect/protocol/Diagnostic"
 import * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Defaults from "@mcp-effect/protocol/Defaults"
 import { excerpt } from "@mcp-effect/protocol/Excerpt"
@@ -72,9 +72,7 @@ export const make = (
 ): Transport["Service"] =>
   memory(name, (hear) =>
     Effect.gen(function* () {
-      const diagnostics = yield* Diagnostics
-      const run = Effect.runForkWith(yield* Effect.context())
-      const report = (diagnostic: Diagnostic) => void run(diagnostics(diagnostic))
+      const report = yield* reporter
       const multiplexer = Multiplexer.make({ endpoint: name, hear, report })
       let skipped = 0
       let receive: Receive | undefined = yield* connect({

@@ -9,6 +9,7 @@
  * @since 0.1.0
  */
 import * as Defaults from "@mcp-effect/protocol/Defaults"
+import { reporter } from "@mcp-effect/protocol/Diagnostic"
 import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -69,6 +70,7 @@ const connect =
       const { command, onStderr } = options
       const patience = yield* Defaults.ShutdownPatience
       const tail = Launch.tail(yield* Defaults.StderrTailBytes)
+      const shown = Launch.showing(endpoint, onStderr, yield* reporter)
       const exited = Deferred.makeUnsafe<void>()
       const closed = Deferred.makeUnsafe<void>()
       const over = Deferred.makeUnsafe<string>()
@@ -80,7 +82,7 @@ const connect =
           started.stdout.on("end", end("the server closed its output"))
           started.stderr.on("data", (chunk: Uint8Array) => {
             tail.add(chunk)
-            onStderr?.(chunk)
+            shown(chunk)
           })
           started.stdin.on("drain", listener.drained)
           started.stdin.on("close", end("the server closed its input"))

@@ -8,7 +8,7 @@
  * @since 0.1.0
  */
 import * as Defaults from "@mcp-effect/protocol/Defaults"
-import { Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
+import { Diagnostic, reporter } from "@mcp-effect/protocol/Diagnostic"
 import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Effect from "effect/Effect"
@@ -70,9 +70,7 @@ export const open = Effect.fnUntraced(function* <R>(options: {
   const { endpoint, hear } = options
   const limit = yield* Defaults.MaxMessageBytes
   const bounds = yield* Envelope.bounds
-  const diagnostics = yield* Diagnostics
-  const run = Effect.runForkWith(yield* Effect.context())
-  const report = (diagnostic: Diagnostic) => void run(diagnostics(diagnostic))
+  const report = yield* reporter
 
   const multiplexer = Multiplexer.make({ endpoint, hear, report })
   let pipe: Pipe | undefined

@@ -11,6 +11,7 @@
  * @since 0.1.0
  */
 import * as Defaults from "@mcp-effect/protocol/Defaults"
+import { reporter } from "@mcp-effect/protocol/Diagnostic"
 import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -46,7 +47,7 @@ export interface Options {
   readonly inheritEnv?: boolean
   /** The working directory; this program's by default. */
   readonly cwd?: string
-  /** Sees everything the child writes to stderr, synchronously; it must not throw. */
+  /** Sees everything the child writes to stderr, synchronously. One that throws is reported and not called again. */
   readonly onStderr?: (bytes: Uint8Array) => void
 }
 
@@ -94,6 +95,7 @@ const connect =
       const { args = [], command, cwd, env = {}, inheritEnv = false, onStderr } = options
       const patience = yield* Defaults.ShutdownPatience
       const tail = Launch.tail(yield* Defaults.StderrTailBytes)
+      const shown = Launch.showing(endpoint, onStderr, yield* reporter)
       const child = yield* spawner
         .spawn(
           ChildProcess.make(command, [...args], {
@@ -122,7 +124,7 @@ const connect =
       const drained = yield* child.stderr.pipe(
         each((bytes) => {
           tail.add(bytes)
-          onStderr?.(bytes)
+          shown(bytes)
         }),
         (drain) => Effect.forkScoped(drain, { startImmediately: true })
       )

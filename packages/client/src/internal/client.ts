@@ -5,17 +5,16 @@ import * as Capabilities from "@mcp-effect/protocol/Capabilities"
 import * as ErrorCode from "@mcp-effect/protocol/ErrorCode"
 import type { InputRequired as Asked } from "@mcp-effect/protocol/InputRequired"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
+import { methods } from "@mcp-effect/protocol/Method"
 import type * as Method from "@mcp-effect/protocol/Method"
 import type { Transport } from "@mcp-effect/transport/Transport"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Queue from "effect/Queue"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { CallEvent } from "../CallEvent.ts"
 import type { Filter } from "../Change.ts"
 import { type Continuation, Outcome } from "../Continuation.ts"
 import * as Handlers from "../Handlers.ts"
@@ -23,7 +22,9 @@ import type { Items } from "../LiveList.ts"
 import type { CallOptions, ConnectOptions, Listings, ListMethod, McpClient, RequestOptions } from "../McpClient.ts"
 import { InputRequired, McpClientError, type Reason } from "../McpClientError.ts"
 import * as Caching from "./caching.ts"
+import * as CallStream from "./callStream.ts"
 import * as Connection from "./connection.ts"
+import * as Given from "./given.ts"
 import * as Inbound from "./inbound.ts"
 import * as Lists from "./liveList.ts"
 import * as LogLevel from "./logLevel.ts"
@@ -44,6 +45,10 @@ export const make = Effect.fnUntraced(function* <R>(
   options: ConnectOptions<R>
 ): Effect.fn.Return<McpClient["Service"], NegotiationError | McpClientError, R | Scope.Scope> {
   const server = transport.endpoint
+  const heartbeat = options.heartbeat === undefined ? undefined : Given.millis("heartbeat", options.heartbeat)
+  if (heartbeat !== undefined && Result.isFailure(heartbeat)) {
+    return yield* new McpClientError({ server, reason: heartbeat.failure })
+  }
   const handlers = options.handlers ?? {}
   const respondent = Questions.make(handlers, yield* Effect.context<R>())
   const { respond } = respondent
@@ -63,7 +68,7 @@ export const make = Effect.fnUntraced(function* <R>(
     patience: yield* Patience.make(),
     nextId: () => ++lastId,
     middleware: options.middleware ?? [],
-    heartbeat: options.heartbeat === undefined ? undefined : Duration.fromInputUnsafe(options.heartbeat),
+    heartbeat: heartbeat === undefined ? undefined : Duration.millis(heartbeat.success),
     reconnect,
     ...(options.inspectDiscover === undefined ? {} : { inspectDiscover: options.inspectDiscover }),
     ...(options.inspectInitialize === undefined ? {} : { inspectInitialize: options.inspectInitialize })
@@ -80,6 +85,8 @@ export const make = Effect.fnUntraced(function* <R>(
     relisten: options.relisten ?? reconnect
   })
 
+  const refuse = (reason: Reason) => Effect.fail(new McpClientError({ server, reason }))
+
   type How = RequestOptions & Partial<Connection.Asking> & Pick<Caching.How, "onKept">
 
   const send = <M extends Method.Method>(
@@ -89,9 +96,12 @@ export const make = Effect.fnUntraced(function* <R>(
   ): Effect.Effect<Method.Result<M>, McpClientError> =>
     Effect.withFiber((fiber) => {
       const { meta, timeout } = how
-      const idle = Duration.toMillis(
-        timeout === undefined ? fiber.getRef(Defaults.RequestTimeout) : Duration.fromInputUnsafe(timeout)
-      )
+      const limit =
+        timeout === undefined
+          ? Result.succeed(Duration.toMillis(fiber.getRef(Defaults.RequestTimeout)))
+          : Given.millis("timeout", timeout)
+      if (Result.isFailure(limit)) return refuse(limit.failure)
+      const idle = limit.success
       const total = how.resetOnProgress === true ? Duration.toMillis(fiber.getRef(Defaults.RequestCap)) : idle
       const level = how.logLevel ?? logLevel.current()
       return connection.request(method, params, {
@@ -109,7 +119,11 @@ export const make = Effect.fnUntraced(function* <R>(
       })
     })
 
-  const request = <M extends Method.Method>(method: M, params: Method.Params<M>, how: How = {}) =>
+  const request = <M extends Method.Method>(
+    method: M,
+    params: Method.Params<M>,
+    how: How = {}
+  ): Effect.Effect<Method.Result<M>, McpClientError> =>
     Effect.suspend(() => caching.through(method, params, how, send(method, params, how)))
 
   type PageOf<M extends ListMethod> = (
@@ -260,34 +274,13 @@ export const make = Effect.fnUntraced(function* <R>(
         Effect.suspend(() => call(name, args, how))
       ),
     streamTool: (name, args = {}, how = {}) =>
-      Stream.callback<CallEvent, McpClientError>((queue) =>
-        call(
-          name,
-          args,
-          {
-            ...how,
-            onProgress: (progress) => {
-              how.onProgress?.(progress)
-              Queue.offerUnsafe(queue, CallEvent.Progress({ progress }))
-            },
-            onNotification: (message) => {
-              how.onNotification?.(message)
-              if (message.method !== "notifications/message") return
-              const heard = connection.session().revision.hear(message.method, message.params)
-              if (Result.isSuccess(heard) && heard.success.method === "notifications/message") {
-                Queue.offerUnsafe(queue, CallEvent.Log({ message: heard.success.params }))
-              }
-            }
-          },
-          ({ inputRequests }) => void Queue.offerUnsafe(queue, CallEvent.Asked({ questions: inputRequests }))
-        ).pipe(
-          Effect.tap((result) => Queue.offer(queue, CallEvent.Result({ result }))),
-          Effect.matchCauseEffect({
-            onSuccess: () => Queue.end(queue),
-            onFailure: (cause) => Queue.failCause(queue, cause)
-          })
-        )
-      ),
+      CallStream.make({
+        server,
+        name,
+        how,
+        revision: () => connection.session().revision,
+        call: (hearing, onRound) => call(name, args, { ...how, ...hearing }, onRound)
+      }),
     begin: Effect.fn("McpClient.begin")(function* (name, args = {}, how = {}) {
       return outcomeOf(name, args, 1, yield* callOnce(name, args, {}, how))
     }),
@@ -335,14 +328,23 @@ export const make = Effect.fnUntraced(function* <R>(
         })
       ),
     complete: (params, how) => operation("McpClient.complete", request("completion/complete", params, how)),
-    pages: (method, how) =>
-      Stream.paginate(undefined as string | undefined, (cursor) =>
+    pages: (method, how) => {
+      const unknown = Given.oneOf("method", method, pageOf)
+      if (unknown !== undefined) return Stream.fromEffect(refuse(unknown))
+      return Stream.paginate(undefined as string | undefined, (cursor) =>
         Effect.map(pageOf[method](cursor, how), (found) => [[found], Option.fromUndefinedOr(nextOf(found))] as const)
-      ),
+      )
+    },
     ping: (how) => operation("McpClient.ping", Effect.asVoid(request("ping", {}, how))),
-    request: (method, params, how) => operation("McpClient.request", request(method, params, how)),
+    request: (method, params, how) => {
+      const unknown = Given.oneOf("method", method, methods)
+      return operation("McpClient.request", unknown === undefined ? request(method, params, how) : refuse(unknown))
+    },
     changes: watching.changes,
-    live: (method) => live[method](),
+    live: (method) => {
+      const unknown = Given.oneOf("method", method, live)
+      return unknown === undefined ? live[method]() : refuse(unknown)
+    },
     logs: logs.stream,
     setLogLevel: Effect.fn("McpClient.setLogLevel")(logLevel.set),
     rootsChanged: Effect.gen(function* () {

@@ -2,8 +2,9 @@
  * What a server says unasked: questions of its own (legacy era), which are answered here, and notifications, which are
  * handed to whoever listens. A listener or handler that fails stops nobody else (T-RPC-6).
  */
-import { Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
+import { Diagnostic, reporter } from "@mcp-effect/protocol/Diagnostic"
 import * as ErrorCode from "@mcp-effect/protocol/ErrorCode"
+import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Meta from "@mcp-effect/protocol/Meta"
 import type { Revision } from "@mcp-effect/protocol/Revision"
@@ -39,17 +40,21 @@ export const make = Effect.fnUntraced(function* (
   respondent: Respondent
 ): Effect.fn.Return<Inbound, never, Scope.Scope> {
   const run = yield* FiberSet.makeRuntime()
-  const report = yield* Diagnostics
+  const report = yield* reporter
   const most = yield* Limits.MaxOpenQuestions
   const listeners = new Set<Listener>()
   const answering = new Map<JsonRpc.RequestId, Fiber.Fiber<void>>()
   let current: () => Current | undefined = () => undefined
 
   const unexpected = (method: string, because: string) =>
-    void run(report(Diagnostic.UnexpectedMessage({ server, method, because })))
+    report(Diagnostic.UnexpectedMessage({ server, method, because, dropped: 1 }))
 
   const told = (method: string, tell: () => void) => {
-    if (Result.isFailure(Result.try(tell))) unexpected(method, "what listens to it threw")
+    const heard = Result.try({ try: tell, catch: (thrown) => excerpt(String(thrown)) })
+    if (Result.isFailure(heard)) {
+      const callback = `what listens to ${excerpt(method)}`
+      report(Diagnostic.CallbackFailed({ server, callback, because: heard.failure, failed: 1 }))
+    }
   }
 
   const answer = (request: JsonRpc.Request) => {

@@ -1,7 +1,9 @@
 /**
  * Keeps one list in step with the server: fetches, waits for a change and for the end of its storm, fetches again.
  */
+import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
@@ -15,6 +17,9 @@ import type { LiveList } from "../LiveList.ts"
 import type { McpClientError } from "../McpClientError.ts"
 import type { Watching } from "./watching.ts"
 
+/** So many changes in a row are followed without a longer pause. */
+const patientRounds = 5
+
 export interface Options<A> {
   readonly watching: Watching
   readonly state: SubscriptionRef.SubscriptionRef<ConnectionState>
@@ -26,7 +31,8 @@ export const make = Effect.fnUntraced(function* <A>(
   options: Options<A>
 ): Effect.fn.Return<SubscriptionRef.SubscriptionRef<LiveList<A>>, McpClientError, Scope.Scope> {
   const { fetch, filter, state, watching } = options
-  const debounce = yield* Limits.LiveDebounce
+  const debounce = Duration.toMillis(yield* Limits.LiveDebounce)
+  const longest = Math.max(debounce, Duration.toMillis(yield* Limits.LiveMaxPause))
   const patience = yield* Limits.WatchPatience
   const first = yield* Deferred.make<ReadonlyArray<A>, McpClientError>()
   const list = yield* SubscriptionRef.make<LiveList<A>>({ items: [], trouble: undefined })
@@ -46,12 +52,17 @@ export const make = Effect.fnUntraced(function* <A>(
       yield* Effect.forkScoped(Effect.andThen(watch.ready, Effect.sync(watch.missed)))
     }
     yield* refresh
+    let fetchedAt = yield* Clock.currentTimeMillis
+    /** How many changes in a row came soon after a fetch. */
+    let hurried = 0
     while (true) {
       const changes = yield* watch.mailbox.take
       if (changes.every(({ _tag }) => _tag === "Watched" || _tag === "Unwatched")) continue
-      yield* Effect.sleep(debounce)
+      hurried = (yield* Clock.currentTimeMillis) - fetchedAt < longest ? hurried + 1 : 0
+      yield* Effect.sleep(Math.min(longest, debounce * 2 ** Math.max(0, hurried - patientRounds)))
       watch.mailbox.drain()
       yield* refresh
+      fetchedAt = yield* Clock.currentTimeMillis
     }
   }).pipe(Effect.scoped)
 

@@ -1,7 +1,7 @@
 /**
  * The log messages of a server, decoded, with the request they belong to where the wire tells.
  */
-import { Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
+import { Diagnostic, reporter } from "@mcp-effect/protocol/Diagnostic"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Revision from "@mcp-effect/protocol/Revision"
 import * as Effect from "effect/Effect"
@@ -53,8 +53,7 @@ export const make = Effect.fnUntraced(function* (
   inbound: Inbound,
   forward: boolean
 ): Effect.fn.Return<Logs, never, Scope.Scope> {
-  const run = Effect.runForkWith(yield* Effect.context())
-  const report = yield* Diagnostics
+  const report = yield* reporter
   const listeners = new Set<(log: ServerLog) => void>()
   /** The request that the message heard next belongs to: its own listener hears it first. */
   let owner: LoggedRequest | undefined
@@ -66,7 +65,7 @@ export const make = Effect.fnUntraced(function* (
     const heard = hear(method, message.params)
     if (Result.isFailure(heard) || heard.success.method !== method) {
       const because = Result.isFailure(heard) ? heard.failure.message : "it is no log message"
-      return void run(report(Diagnostic.UnexpectedMessage({ server, method, because })))
+      return report(Diagnostic.UnexpectedMessage({ server, method, because, dropped: 1 }))
     }
     const { data, level, logger } = heard.success.params
     for (const listener of listeners) listener({ level, logger, data, request })

@@ -10,6 +10,8 @@ import type { McpClientError } from "../McpClientError.ts"
 
 export interface Mailbox {
   readonly put: (key: string, change: Change) => void
+  /** The same for what holds until it is said otherwise: it moves behind all that waits. */
+  readonly putLast: (key: string, change: Change) => void
   readonly size: () => number
   /** Everything that waits, at once and without waiting. */
   readonly drain: () => ReadonlyArray<Change>
@@ -39,12 +41,18 @@ export const make = (): Mailbox => {
     return ended ?? Effect.andThen(something.await, take)
   })
 
+  const put: Mailbox["put"] = (key, change) => {
+    if (ended !== undefined) return
+    waiting.set(key, change)
+    something.openUnsafe()
+  }
+
   return {
     size: () => waiting.size,
-    put: (key, change) => {
-      if (ended !== undefined) return
-      waiting.set(key, change)
-      something.openUnsafe()
+    put,
+    putLast: (key, change) => {
+      waiting.delete(key)
+      put(key, change)
     },
     drain,
     take,

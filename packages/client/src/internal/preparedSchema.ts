@@ -103,16 +103,23 @@ const leftOut: { readonly [D in Dialect]: ReadonlySet<string> } = {
 const isObject = (value: unknown): value is { readonly [key: string]: unknown } =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
+/**
+ * What looking at one of several alternatives costs, in looks at a plain schema: the findings of each that fails are
+ * gathered, so alternatives in alternatives take far longer than their number.
+ */
+const alternativeCost = 8
+
 /** Stops a check that has looked at too many schemas. */
 class Exhausted extends Error {}
 
 export const isExhausted = (error: unknown): boolean => error instanceof Exhausted
 
 // The validator reads this keyword, which neither dialect has, each time it looks at a schema: so this counts its work.
-const counting = (budget: { left: number }): object =>
+const counting = (budget: { left: number }, cost: number): object =>
   Object.defineProperty(Object.create(null), "$recursiveAnchor", {
     get: () => {
-      if (--budget.left < 0) throw new Exhausted()
+      budget.left -= cost
+      if (budget.left < 0) throw new Exhausted()
       return undefined
     }
   })
@@ -127,7 +134,8 @@ export const prepare = (
     return Result.fail(`its dialect (${JSON.stringify(declared).slice(0, 100)}) is not one of 2020-12 and draft-07`)
   }
   const budget = { left: 0 }
-  const prototype = counting(budget)
+  const plainly = counting(budget, 1)
+  const asOneOfMany = counting(budget, alternativeCost)
   let values = 0
   let costly = false
   let weakened = false
@@ -167,6 +175,9 @@ export const prepare = (
         if (bounds.costly) costly = true
         else weakened = true
         return bounds.costly ? true : undefined
+      case "anyOf":
+      case "oneOf":
+        return Array.isArray(value) ? alternatives(value, depth) : node(value, depth)
       case "$dynamicRef":
         problem ??= "it uses $dynamicRef"
         return undefined
@@ -179,10 +190,17 @@ export const prepare = (
   const node = (value: unknown, depth: number): unknown => {
     if (!counted(depth)) return undefined
     if (Array.isArray(value)) return value.map((item) => node(item, depth + 1))
-    return isObject(value) ? object(value, depth) : value
+    return isObject(value) ? object(value, depth, plainly) : value
   }
 
-  const object = (value: { readonly [key: string]: unknown }, depth: number): Node => {
+  const alternatives = (value: ReadonlyArray<unknown>, depth: number): ReadonlyArray<unknown> => {
+    counted(depth)
+    return value.map((item) =>
+      isObject(item) && counted(depth + 1) ? object(item, depth + 1, asOneOfMany) : node(item, depth + 1)
+    )
+  }
+
+  const object = (value: { readonly [key: string]: unknown }, depth: number, prototype: object): Node => {
     const copy: Node = Object.create(prototype)
     const unknowable = patternsOf(value).some((pattern) => !bounds.costly || !isTame(pattern))
     if (unknowable) weakened = true
@@ -199,7 +217,7 @@ export const prepare = (
   }
 
   counted(0)
-  const root = object(schema, 0)
+  const root = object(schema, 0, plainly)
   return problem === undefined ? Result.succeed({ dialect, root, costly, weakened, budget }) : Result.fail(problem)
 }
 

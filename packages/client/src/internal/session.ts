@@ -10,7 +10,7 @@ import * as Negotiator from "@mcp-effect/negotiation/Negotiator"
 import * as Remembering from "@mcp-effect/negotiation/Remembering"
 import * as Terms from "@mcp-effect/negotiation/Terms"
 import * as Defaults from "@mcp-effect/protocol/Defaults"
-import { Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
+import { Diagnostic, reporting } from "@mcp-effect/protocol/Diagnostic"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import type * as Method from "@mcp-effect/protocol/Method"
 import type * as Progress from "@mcp-effect/protocol/Progress"
@@ -171,7 +171,7 @@ const establish = Effect.fnUntraced(function* <R>(
   )
   const kind: Kind = agreement.channel === "httpSse" ? "sse" : transport.kind
   const { middleware } = options
-  const report = yield* Diagnostics
+  const report = yield* reporting
   const line = {
     wire,
     sender,

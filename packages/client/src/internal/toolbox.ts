@@ -3,7 +3,7 @@
  * mirrored into headers, whether a call may be repeated, and what their output must look like. Over HTTP in the modern era
  * a tool whose header declarations break a rule is left out (U-26).
  */
-import { Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
+import { Diagnostic, reporting } from "@mcp-effect/protocol/Diagnostic"
 import type { JsonObject } from "@mcp-effect/protocol/JsonRpc"
 import * as ParameterHeader from "@mcp-effect/protocol/ParameterHeader"
 import type * as Tool from "@mcp-effect/protocol/Tool"
@@ -41,7 +41,7 @@ interface Known {
 const noHeaders: Known["headers"] = Result.succeed([])
 
 export const make = Effect.fnUntraced(function* (server: string, session: () => Session): Effect.fn.Return<Toolbox> {
-  const report = yield* Diagnostics
+  const report = yield* reporting
   const known = new Map<string, Known>()
 
   const mirrors = () => {
@@ -60,15 +60,7 @@ export const make = Effect.fnUntraced(function* (server: string, session: () => 
   const unchecked = (name: string, schema: JsonObject, because: string) => {
     if (reported.has(schema)) return Effect.void
     reported.add(schema)
-    return report(
-      Diagnostic.ItemRejected({
-        server,
-        method: "tools/list",
-        pointer: "/outputSchema",
-        name: undefined,
-        because: `what MCP tool "${name}" gives is not checked: ${because}`
-      })
-    )
+    return report(Diagnostic.OutputUnchecked({ server, tool: name, because }))
   }
 
   /** The check of a schema, made once per validator; `undefined` when there can be none. */

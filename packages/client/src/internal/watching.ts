@@ -125,7 +125,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     for (const [because, about] of news) {
       const filter = Topic.toFilter(about)
       const change = because === undefined ? Change.Watched({ filter }) : Change.Unwatched({ filter, because })
-      mailbox.put(`${change._tag} ${[...about].join(" ")}`, change)
+      mailbox.putLast(`${change._tag} ${[...about].join(" ")}`, change)
     }
   }
 

@@ -104,7 +104,7 @@ export const answerFrom = Effect.fnUntraced(function* (
       answered = true
       answer(found.response)
     } else if (found._tag === "Nothing" && found.foreign !== undefined) {
-      options.report(Diagnostic.UnknownResponse({ server: options.endpoint, id: found.foreign }))
+      options.report(Diagnostic.UnknownResponse({ server: options.endpoint, id: found.foreign, dropped: 1 }))
     }
     return true
   }

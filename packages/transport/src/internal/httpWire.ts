@@ -5,7 +5,7 @@
  * stream was read to the end) and be ended with the wire.
  */
 import * as Defaults from "@mcp-effect/protocol/Defaults"
-import { Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
+import { Diagnostic, reporter } from "@mcp-effect/protocol/Diagnostic"
 import * as Header from "@mcp-effect/protocol/Header"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Deferred from "effect/Deferred"
@@ -74,7 +74,7 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   const limit = yield* Defaults.MaxMessageBytes
   const bounds = yield* Envelope.bounds
   const deleteTimeout = yield* Defaults.SessionDeleteTimeout
-  const diagnostics = yield* Diagnostics
+  const report = yield* reporter
   const running = new Set<Running>()
   const cancelling = new Set<Fiber.Fiber<unknown, unknown>>()
   const gone = Deferred.makeUnsafe<never, TransportError>()
@@ -88,7 +88,6 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   let sweeping: Fiber.Fiber<void> | undefined
 
   const context = equip(yield* Effect.context())
-  const report = (diagnostic: Diagnostic) => void Effect.runForkWith(context)(diagnostics(diagnostic))
   const failed = (reason: Reason) => new TransportError({ endpoint, reason })
 
   const headersOf = (
@@ -269,7 +268,7 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     if ("method" in message) return hear(message)
     const id = message.id ?? null
     const asked = id === null ? undefined : [...running].find(({ request }) => Envelope.sameId(request.id, id))
-    if (asked === undefined) report(Diagnostic.UnknownResponse({ server: endpoint, id }))
+    if (asked === undefined) report(Diagnostic.UnknownResponse({ server: endpoint, id, dropped: 1 }))
     else asked.answer({ ...message, id: asked.request.id })
   }
 

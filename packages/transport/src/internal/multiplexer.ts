@@ -73,7 +73,7 @@ export const make = (options: {
 
   const unknown = (id: JsonRpc.RequestId | null) => {
     const late = id === null ? undefined : keyIn(abandoned, id)
-    if (late === undefined) options.report(Diagnostic.UnknownResponse({ server: options.endpoint, id }))
+    if (late === undefined) options.report(Diagnostic.UnknownResponse({ server: options.endpoint, id, dropped: 1 }))
     else abandoned.delete(late)
   }
 

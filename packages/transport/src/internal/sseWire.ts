@@ -2,7 +2,7 @@
  * The wire of HTTP+SSE: the event stream is the line that carries everything, so the multiplexer of pipes matches it.
  */
 import * as Defaults from "@mcp-effect/protocol/Defaults"
-import { Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
+import { Diagnostic, reporter } from "@mcp-effect/protocol/Diagnostic"
 import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import * as Header from "@mcp-effect/protocol/Header"
 import * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
@@ -49,10 +49,9 @@ export const open = Effect.fnUntraced(function* ({
   const limit = yield* Defaults.MaxMessageBytes
   const bounds = yield* Envelope.bounds
   const patience = yield* Defaults.EndpointTimeout
-  const diagnostics = yield* Diagnostics
+  const report = yield* reporter
   const context = target.equip(yield* Effect.context())
   const run = Effect.runForkWith(context)
-  const report = (diagnostic: Diagnostic) => void run(diagnostics(diagnostic))
   const multiplexer = Multiplexer.make({ endpoint, hear, report })
   const posting = new Set<Fiber.Fiber<unknown, unknown>>()
   const named = Deferred.makeUnsafe<string, Reason>()
