@@ -1,18 +1,195 @@
 /**
- * The command tree of `mcp-effect`.
+ * The command tree of `mcp-effect`. Only the words are here; what a command does is loaded when it runs, so that `--help`,
+ * `--version` and completions are quick.
  *
  * @since 0.1.0
  */
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import { probe } from "./Probe.ts"
+import * as Flag from "effect/cli/Flag"
+import { CommandFailed } from "./ExitCode.ts"
+import * as Options from "./Options.ts"
+import * as Target from "./Target.ts"
+
+const onServer = (what: string) => ({
+  words: Options.words("server", `A URL or a name, unless a command stands after \`--\`${what}`),
+  ...Options.connection
+})
+
+const look = () => Effect.promise(() => import("./Look.ts"))
+
+const probe = Command.make(
+  "probe",
+  {
+    ...onServer(""),
+    explain: Flag.Boolean("explain").pipe(
+      Flag.withDescription("Show how the era was decided, step by step"),
+      Flag.withDefault(false)
+    ),
+    save: Flag.String("save").pipe(
+      Flag.withMetavar("FILE"),
+      Flag.withDescription("Keep what was found, for --prior"),
+      Flag.optional
+    )
+  },
+  (given) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./Probe.ts")),
+      ({ run }) => run(given)
+    )
+).pipe(
+  Command.withDescription("Connect to a server and show what it is"),
+  Command.withExamples([
+    { command: "mcp-effect probe https://example.com/mcp", description: "A server behind a URL" },
+    {
+      command: "mcp-effect probe -- npx -y some-server --root .",
+      description: "A server in a process; all after `--` is its command"
+    },
+    {
+      command: "mcp-effect probe --explain --era modern https://example.com/mcp",
+      description: "The modern era or nothing, and why"
+    }
+  ])
+)
+
+const call = Command.make(
+  "call",
+  { ...onServer("; then the tool and its arguments: key=value words, one JSON object, or -"), yes: Options.yes },
+  (given) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./Call.ts")),
+      ({ run }) => run(given)
+    )
+).pipe(
+  Command.withDescription("Call a tool"),
+  Command.withExamples([
+    { command: "mcp-effect call https://example.com/mcp echo text=hello", description: "Typed by the tool's schema" },
+    { command: "mcp-effect call echo - -- npx -y some-server", description: "Arguments from standard input" }
+  ])
+)
+
+const tools = Command.make("tools", onServer(""), (given) => Effect.flatMap(look(), (it) => it.tools(given))).pipe(
+  Command.withDescription("List the tools")
+)
+const resources = Command.make("resources", onServer(""), (given) =>
+  Effect.flatMap(look(), (it) => it.resources(given))
+).pipe(Command.withDescription("List the resources and their templates"))
+const read = Command.make("read", onServer("; then the address"), (given) =>
+  Effect.flatMap(look(), (it) => it.read(given))
+).pipe(Command.withDescription("Read a resource"))
+const prompts = Command.make("prompts", onServer(""), (given) =>
+  Effect.flatMap(look(), (it) => it.prompts(given))
+).pipe(Command.withDescription("List the prompts"))
+const prompt = Command.make("prompt", onServer("; then the prompt and its key=value arguments"), (given) =>
+  Effect.flatMap(look(), (it) => it.prompt(given))
+).pipe(Command.withDescription("Fill in a prompt"))
+const complete = Command.make(
+  "complete",
+  onServer("; then `prompt NAME` or `resource TEMPLATE`, and ARGUMENT=BEGINNING"),
+  (given) => Effect.flatMap(look(), (it) => it.complete(given))
+).pipe(Command.withDescription("Propose values for an argument"))
+const ping = Command.make("ping", onServer(""), (given) => Effect.flatMap(look(), (it) => it.ping(given))).pipe(
+  Command.withDescription("Ask for a sign of life")
+)
+const watch = Command.make("watch", onServer("; then resources to watch"), (given) =>
+  Effect.flatMap(look(), (it) => it.watch(given))
+).pipe(Command.withDescription("Show changes and logs until Ctrl-C"))
+
+const explore = Command.make("explore", onServer(""), (given) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./Explore.ts")),
+    ({ run }) => run(given)
+  )
+).pipe(Command.withDescription("Pick tools, fill in their forms and see the results"))
+
+const ofFiles = () => Effect.promise(() => import("./Servers.ts"))
+const file = Argument.String("file").pipe(Argument.withDescription("The configuration"), Argument.optional)
+
+const servers = Command.make("servers", { config: Options.config, json: Options.json, yes: Options.yes }, (given) =>
+  Effect.flatMap(ofFiles(), (it) => it.servers(given))
+).pipe(Command.withDescription("Start the servers of a configuration and show how each is doing"))
+
+const check = Command.make("check", { file, json: Options.json }, (given) =>
+  Effect.flatMap(ofFiles(), (it) => it.check(given))
+).pipe(Command.withDescription("Show what is wrong in a configuration; starts nothing"))
+
+const convert = Command.make(
+  "convert",
+  {
+    file,
+    to: Flag.Literals("to", ["array", "mcpServers", "servers"]).pipe(Flag.withDescription("The form to print"))
+  },
+  (given) => Effect.flatMap(ofFiles(), (it) => it.convert(given))
+).pipe(Command.withDescription("Print a configuration in another form"))
+
+const config = Command.make("config").pipe(
+  Command.withDescription("Check and convert configurations"),
+  Command.withSubcommands([check, convert])
+)
+
+const ofTokens = () => Effect.promise(() => import("./Auth.ts"))
+const url = Argument.String("url").pipe(Argument.withDescription("The server"))
+
+const auth = Command.make("auth").pipe(
+  Command.withDescription("Sign in and out at servers"),
+  Command.withSubcommands([
+    Command.make("login", { url }, (given) => Effect.flatMap(ofTokens(), (it) => it.login(given.url))).pipe(
+      Command.withDescription("Sign in with a browser and keep the token")
+    ),
+    Command.make("status", { url, json: Options.json }, (given) =>
+      Effect.flatMap(ofTokens(), (it) => it.status(given.url, given.json))
+    ).pipe(Command.withDescription("Show whether a token is kept")),
+    Command.make("logout", { url }, (given) => Effect.flatMap(ofTokens(), (it) => it.logout(given.url))).pipe(
+      Command.withDescription("Drop the token here and there")
+    )
+  ])
+)
 
 /**
- * The root command. Run it with `Command.run`, or with `Command.runWith` where the arguments are given.
+ * The root command. `run` runs it with arguments.
  *
  * @category commands
  * @since 0.1.0
  */
 export const mcpEffect = Command.make("mcp-effect").pipe(
   Command.withDescription("Look into Model Context Protocol servers of any era"),
-  Command.withSubcommands([probe])
+  Command.withSubcommands([
+    probe,
+    tools,
+    call,
+    resources,
+    read,
+    prompts,
+    prompt,
+    complete,
+    watch,
+    ping,
+    explore,
+    servers,
+    config,
+    auth
+  ])
 )
+
+/**
+ * Runs the command with the words of a command line. What fails is written to standard error once, and its exit code is
+ * in the error.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const run = (version: string) => {
+  const inner = Command.runWith(mcpEffect, { version })
+  return (words: ReadonlyArray<string>) => {
+    const [own, command] = Target.split(words)
+    return inner(own).pipe(
+      Effect.provideService(Target.ServerCommand, command),
+      Effect.catchTag("ShowHelp", ({ errors }) =>
+        errors.length === 0 ? Effect.void : Effect.fail(new CommandFailed({ exit: "usage", because: "" }))
+      ),
+      Effect.tapErrorTag("CommandFailed", ({ because }) => (because === "" ? Effect.void : Console.error(because)))
+    )
+  }
+}

@@ -70,3 +70,37 @@ export const tools = (list: ReadonlyArray<Tool.Tool>, width: number): string => 
     .map(([name, does]) => `  ${name.padEnd(column)}  ${clip(does, Math.max(20, width - column - 4))}`.trimEnd())
     .join("\n")
 }
+
+/**
+ * A value as JSON that is safe to print: what could harm a terminal is written as an escape, which JSON reads back as the
+ * same character.
+ *
+ * @category formatting
+ * @since 0.1.0
+ */
+export const json = (value: unknown, indent = 2): string =>
+  JSON.stringify(value, null, indent)
+    .split("\n")
+    .map((line) =>
+      line.replaceAll(unprintable, (found) =>
+        [...Array(found.length).keys()].map((at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, "0")}`).join("")
+      )
+    )
+    .join("\n")
+
+/**
+ * Names with what they are, one per line.
+ *
+ * @category formatting
+ * @since 0.1.0
+ */
+export const list = (
+  rows: ReadonlyArray<{ readonly name: string; readonly description?: string | undefined }>,
+  width: number
+): string => {
+  const named = rows.map(({ description = "", name }) => [clip(oneLine(name), 80), oneLine(description)] as const)
+  const column = Math.min(40, Math.max(0, ...named.map(([name]) => name.length)))
+  return named
+    .map(([name, does]) => `${name.padEnd(column)}  ${clip(does, Math.max(20, width - column - 2))}`.trimEnd())
+    .join("\n")
+}

@@ -1,8 +1,10 @@
 /**
- * What a person typed to name a server: a URL, or a command with its arguments after `--`.
+ * What a person typed to name a server: a URL, a command with its arguments after `--`, or a name from a configuration.
  *
  * @since 0.1.0
  */
+import * as Context from "effect/Context"
+import * as Result from "effect/Result"
 
 /**
  * The server to look into.
@@ -10,20 +12,82 @@
  * @category models
  * @since 0.1.0
  */
-export type Target = { readonly url: string } | { readonly command: readonly [string, ...Array<string>] }
+export type Target =
+  | { readonly url: string }
+  | { readonly command: readonly [string, ...Array<string>] }
+  | { readonly name: string }
 
 /**
- * Reads the words of a command line. One word with a scheme (`https://…`) is a URL; anything else is a command.
- * `undefined` when there is no word at all.
+ * The words after `--`: a command that starts a server. They are set apart before anything else is read, so its options
+ * are never taken for ours.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export const ServerCommand = Context.Reference<ReadonlyArray<string>>("@mcp-effect/cli/ServerCommand", {
+  defaultValue: () => []
+})
+
+/**
+ * Sets the words after the first `--` apart.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const parse = (words: ReadonlyArray<string>): Target | undefined => {
-  const [first, ...rest] = words
-  if (first === undefined || first === "") return undefined
-  return rest.length === 0 && /^[a-z][a-z0-9+.-]*:\/\//i.test(first) ? { url: first } : { command: [first, ...rest] }
+export const split = (
+  words: ReadonlyArray<string>
+): readonly [own: ReadonlyArray<string>, command: ReadonlyArray<string>] => {
+  const at = words.indexOf("--")
+  return at === -1 ? [words, []] : [words.slice(0, at), words.slice(at + 1)]
 }
+
+const maxShown = 80
+
+/** What was typed, short enough for a message. */
+const shown = (word: string) => (word.length > maxShown ? `${word.slice(0, maxShown)}…` : word)
+
+/**
+ * Takes the server from the words of a command, and gives back the words that are left. Fails with what to write.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const take = (
+  words: ReadonlyArray<string>,
+  command: ReadonlyArray<string>,
+  verb: string
+): Result.Result<{ readonly target: Target; readonly rest: ReadonlyArray<string> }, string> => {
+  const [program, ...args] = command
+  if (program !== undefined && program !== "") {
+    const [first] = words
+    return first !== undefined && isUrl(first)
+      ? Result.fail(`which server? Both ${shown(first)} and a command after \`--\` are given; give one`)
+      : Result.succeed({ target: { command: [program, ...args] }, rest: words })
+  }
+  const [first, ...rest] = words
+  if (first === undefined || first === "") {
+    return Result.fail(
+      "which server? Give a URL, a command after `--`, or a name from a configuration:\n" +
+        `  mcp-effect ${verb} https://example.com/mcp\n` +
+        `  mcp-effect ${verb} -- npx -y @modelcontextprotocol/server-everything\n` +
+        `  mcp-effect ${verb} --config mcp.json files`
+    )
+  }
+  return Result.succeed({ target: isUrl(first) ? { url: first } : { name: first }, rest })
+}
+
+const isUrl = (word: string) => /^[a-z][a-z0-9+.-]*:\/\//i.test(word)
+
+/**
+ * Refuses words that a command has no use for.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const surplus = (rest: ReadonlyArray<string>): string | undefined =>
+  rest[0] === undefined
+    ? undefined
+    : `${shown(rest[0])} is one word too many. A command that starts a server goes after \`--\``
 
 /**
  * What the person may have meant, for a target that cannot be reached as it was typed: an address without its scheme, or
@@ -33,10 +97,10 @@ export const parse = (words: ReadonlyArray<string>): Target | undefined => {
  * @since 0.1.0
  */
 export const correction = (target: Target): string | undefined => {
-  if ("url" in target || target.command.length > 1) return undefined
-  const [word] = target.command
+  if ("url" in target || ("command" in target && target.command.length > 1)) return undefined
+  const word = "name" in target ? target.name : target.command[0]
   if (/^(localhost|[\w-]+(\.[\w-]+)+|\[[\da-f:]+\])(:\d+)?\//i.test(word) || /^[\w.-]+:\d+$/.test(word)) {
-    return `Did you mean http://${word}?`
+    return `Did you mean http://${shown(word)}?`
   }
-  return /\s/.test(word) ? `Did you mean \`-- ${word}\`? Every argument is a word of its own.` : undefined
+  return /\s/.test(word) ? `Did you mean \`-- ${shown(word)}\`? Every argument is a word of its own.` : undefined
 }

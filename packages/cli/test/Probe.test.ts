@@ -2,14 +2,13 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, vi } from "@effect/vitest"
 import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
-import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
 import { TestConsole } from "effect/testing"
 import { createServer } from "node:http"
-import { mcpEffect } from "../src/Commands.ts"
+import * as Commands from "../src/Commands.ts"
 
 // Processes start slowly on a busy machine; what is waited for has limits of its own.
 vi.setConfig({ testTimeout: 60_000 })
@@ -24,7 +23,7 @@ const Platform = Layer.mergeAll(
 /** Runs the command as typed: what it printed, and the code it would exit with. */
 const run = (...words: ReadonlyArray<string>) =>
   Effect.gen(function* () {
-    const exit = yield* Effect.exit(Command.runWith(mcpEffect, { version: "0.0.0" })(words))
+    const exit = yield* Effect.exit(Commands.run("0.0.0")(words))
     const text = (lines: ReadonlyArray<unknown>) => lines.join("\n")
     return {
       out: text(yield* TestConsole.logLines),
@@ -78,10 +77,10 @@ describe("mcp-effect probe", () => {
     })
   )
 
-  it.live("U-01: --era modern never falls back, says so, and exits with 1", () =>
+  it.live("U-01: --era modern never falls back, says so, and exits with 69", () =>
     Effect.gen(function* () {
       const { code, err, out } = yield* run("probe", "--era", "modern", "--explain", ...server("legacy"))
-      assert.strictEqual(code, 1)
+      assert.strictEqual(code, 69)
       assert.strictEqual(out, "")
       assert.include(err, "Mode 'modern' never falls back: set mode 'auto'")
       assert.match(err, /^ {3}P13: FAIL\(ModernUnavailable\), because mode 'modern' never falls back$/m)
@@ -100,7 +99,7 @@ describe("mcp-effect probe", () => {
   it.live("U-61: tools that are declared and cannot be listed are an error, after what is known", () =>
     Effect.gen(function* () {
       const { code, err, out } = yield* run("probe", ...server("mute"))
-      assert.strictEqual(code, 1)
+      assert.strictEqual(code, 76)
       assert.match(out, /^identity {6}a server 1\.0$/m)
       assert.include(err, "the server answered tools/list with error -32601: Method not found: tools/list")
     })
@@ -131,14 +130,17 @@ describe("what a person may get wrong", () => {
       const { code, err, out } = yield* run("probe")
       assert.strictEqual(code, 64)
       assert.strictEqual(out, "")
-      assert.match(err, /^which server\? Give a URL, or a command after `--`:\n {2}mcp-effect probe https/)
+      assert.match(
+        err,
+        /^which server\? Give a URL, a command after `--`, or a name from a configuration:\n {2}mcp-effect probe https/
+      )
     })
   )
 
-  it.live("U-05: an address where nothing listens exits with 1, and is told once", () =>
+  it.live("U-05: an address where nothing listens exits with 69, and is told once", () =>
     Effect.gen(function* () {
       const { code, err, out } = yield* run("probe", "http://127.0.0.1:9/mcp")
-      assert.strictEqual(code, 1)
+      assert.strictEqual(code, 69)
       assert.strictEqual(out, "")
       assert.strictEqual(
         err,
@@ -160,7 +162,7 @@ describe("what a person may get wrong", () => {
       const address = http.address()
       const port = typeof address === "object" && address !== null ? address.port : 0
       const { code, err } = yield* run("probe", `http://127.0.0.1:${port}/mcp`)
-      assert.strictEqual(code, 1)
+      assert.strictEqual(code, 69)
       const [status, advice, ...more] = err.split("\n")
       assert.strictEqual(status, "MCP: HTTP 403 go  [31maway")
       assert.match(`${advice}`, /^server\/discover was refused: .* set mode 'legacy'/)
@@ -175,8 +177,8 @@ describe("what a person may get wrong", () => {
     ["mcp-no-such-command", "Check the spelling, and that it is installed, on PATH and may be run"]
   ])("U-61: %s is answered with: %s", ([word, advice]) =>
     Effect.gen(function* () {
-      const { code, err } = yield* run("probe", word)
-      assert.strictEqual(code, 1)
+      const { code, err } = yield* run("probe", "--", word)
+      assert.strictEqual(code, 69)
       assert.include(err, `\`${word}\``)
       assert.include(err, advice)
     })
@@ -185,7 +187,7 @@ describe("what a person may get wrong", () => {
   it.live("U-67: a scheme that is not HTTP is told as an address", () =>
     Effect.gen(function* () {
       const { code, err } = yield* run("probe", "ftp://example.com")
-      assert.strictEqual(code, 1)
+      assert.strictEqual(code, 69)
       assert.include(err, "the address is no http or https URL")
     })
   )

@@ -59,7 +59,7 @@ describe("mcp-effect, run", () => {
   )
 
   it.live(
-    "U-67: exits with 64 without a target, and with 1 when the server cannot be reached; each is told once, in plain text",
+    "U-67: exits with 64 without a target, and with 69 when the server cannot be reached; each is told once, in plain text",
     () =>
       Effect.gen(function* () {
         const none = yield* mcpEffect("probe")
@@ -67,7 +67,7 @@ describe("mcp-effect, run", () => {
         assert.strictEqual(none.err.match(/which server\?/g)?.length, 1)
 
         const refused = yield* mcpEffect("probe", "http://127.0.0.1:9/mcp")
-        assert.deepStrictEqual([refused.code, refused.out], [1, ""])
+        assert.deepStrictEqual([refused.code, refused.out], [69, ""])
         assert.strictEqual(refused.err.split("\n").length, 2)
       })
   )

@@ -1,0 +1,239 @@
+/**
+ * From what was typed to a connected client: the target, the configuration, saved tokens, and the words for what failed.
+ *
+ * @since 0.1.0
+ */
+import * as Authorization from "@mcp-effect/client/Authorization"
+import * as AuthorizationFlow from "@mcp-effect/client/AuthorizationFlow"
+import * as ClientRegistration from "@mcp-effect/client/ClientRegistration"
+import * as McpClient from "@mcp-effect/client/McpClient"
+import type { McpClientError } from "@mcp-effect/client/McpClientError"
+import * as TokenStore from "@mcp-effect/client/TokenStore"
+import type { ServerEntry } from "@mcp-effect/host/ServerEntry"
+import * as Evidence from "@mcp-effect/negotiation/Evidence"
+import * as Mode from "@mcp-effect/negotiation/Mode"
+import type { NegotiationError } from "@mcp-effect/negotiation/NegotiationError"
+import * as Defaults from "@mcp-effect/protocol/Defaults"
+import { describe, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
+import * as ExchangeLog from "@mcp-effect/transport/ExchangeLog"
+import * as HttpSse from "@mcp-effect/transport/HttpSse"
+import * as Stdio from "@mcp-effect/transport/Stdio"
+import * as StreamableHttp from "@mcp-effect/transport/StreamableHttp"
+import * as Console from "effect/Console"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import { HttpClient } from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Ask from "./Ask.ts"
+import { CommandFailed } from "./ExitCode.ts"
+import type { Options } from "./Options.ts"
+import * as Places from "./Places.ts"
+import * as Render from "./Render.ts"
+import * as Target from "./Target.ts"
+
+/** Why it failed, and what to change where the reason does not say it. */
+const reasonOf = (cause: NegotiationError | McpClientError, target: Target.Target): string => {
+  if (cause._tag === "McpClientError") return Render.oneLine(cause.message)
+  const advice = Target.correction(target) ?? cause.hint
+  return Render.lines(cause.message.includes(advice) ? cause.message : `${cause.message}\n${advice}`)
+}
+
+const wantsSignIn = (cause: NegotiationError | McpClientError) =>
+  Option.isSome(Authorization.errorIn(cause)) || /\bHTTP 401\b/.test(cause.message)
+
+const failed = (target: Target.Target, explain: boolean) => (cause: NegotiationError | McpClientError) => {
+  const denied = wantsSignIn(cause)
+  const reason = reasonOf(cause, target)
+  const signIn = denied && "url" in target ? `\nSign in with: mcp-effect auth login ${Render.oneLine(target.url)}` : ""
+  const evidence =
+    explain && cause._tag === "NegotiationError" ? `\n\n${Render.lines(Evidence.explain(cause.attempts))}` : ""
+  return new CommandFailed({
+    exit: denied ? "denied" : cause._tag === "NegotiationError" ? "unreachable" : "refused",
+    because: `${reason}${signIn}${evidence}`
+  })
+}
+
+/**
+ * What was noticed on the way goes beside the report, not into it.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const noting = Effect.provideService(Diagnostics, (diagnostic) =>
+  Console.error(`note: ${Render.oneLine(describe(diagnostic))}`)
+)
+
+const usage = (because: string) => new CommandFailed({ exit: "usage", because })
+
+/** The headers as they were typed; values are secrets from here on. */
+const headersOf = (header: ReadonlyArray<string>) =>
+  Effect.map(
+    Effect.forEach(header, (text) => {
+      const at = text.indexOf(":")
+      const name = text.slice(0, Math.max(0, at)).trim()
+      return /^[\w!#$%&'*+.^`|~-]+$/.test(name)
+        ? Effect.succeed([name, Redacted.make(text.slice(at + 1).trim())] as const)
+        : Effect.fail(usage('a header is written as `--header "Name: value"`'))
+    }),
+    Object.fromEntries
+  )
+
+/** The HTTP client: the one that is there, or Node's, with the stored token of the server where one is kept. */
+const httpFor = Effect.fnUntraced(function* (url: string) {
+  const { layerUndici } = yield* Effect.promise(() => import("@effect/platform-node/NodeHttpClient"))
+  const given = yield* Effect.serviceOption(HttpClient)
+  const plain = Option.isSome(given) ? Layer.succeed(HttpClient, given.value) : layerUndici
+  const path = yield* Places.tokens
+  if (!(yield* Effect.orElseSucceed((yield* FileSystem.FileSystem).exists(path), () => false))) return plain
+  return Authorization.layer({ server: url }).pipe(
+    Layer.provide([
+      plain,
+      TokenStore.layerFile({ path }),
+      AuthorizationFlow.layerUnavailable,
+      ClientRegistration.layer()
+    ]),
+    Layer.catchCause(() => plain)
+  )
+})
+
+const entryOf = Effect.fnUntraced(function* (target: Target.Target & { readonly name: string }, options: Options) {
+  const { configuration, path } = yield* Places.configuration(options.config).pipe(
+    Effect.mapError((error) => {
+      const advice = Target.correction(target)
+      return advice === undefined || error.exit !== "usage"
+        ? error
+        : usage(`no server is called \`${Render.clip(Render.oneLine(target.name), 80)}\`. ${advice}`)
+    })
+  )
+  const entry = configuration.entries.find(({ name }) => name === target.name)
+  if (entry !== undefined) return entry
+  const problem = configuration.problems.find(({ entry: name }) => name === target.name)
+  if (problem !== undefined) {
+    return yield* new CommandFailed({ exit: "configuration", because: `${path}: ${Render.oneLine(problem.message)}` })
+  }
+  const names = configuration.entries.map(({ name }) => Render.oneLine(name)).join(", ")
+  return yield* usage(
+    `no server is called \`${Render.clip(Render.oneLine(target.name), 80)}\` in ${path}; it has ${names || "none"}`
+  )
+})
+
+const transportOf = Effect.fnUntraced(function* (
+  target: Target.Target,
+  entry: ServerEntry | undefined,
+  options: Options
+) {
+  if (entry?.type === "stdio") {
+    const { args, command, cwd, env } = entry
+    return yield* Stdio.make({ command, args, env, ...(cwd === undefined ? {} : { cwd }) })
+  }
+  if (entry === undefined && "command" in target) {
+    const [command, ...args] = target.command
+    return yield* Stdio.make({ command, args })
+  }
+  const url = entry === undefined ? ("url" in target ? target.url : "") : entry.url
+  const headers = { ...entry?.headers, ...(yield* headersOf(options.header)) }
+  const http = yield* Layer.build(yield* httpFor(url))
+  const make = entry?.type === "sse" ? HttpSse.make : StreamableHttp.make
+  return yield* Effect.provide(make({ url, headers }), http)
+})
+
+const modeOf = Effect.fnUntraced(function* (entry: ServerEntry | undefined, { era, pin, prior }: Options) {
+  const saved = Option.isSome(prior) ? yield* Places.json(prior.value) : undefined
+  if (Option.isSome(pin)) {
+    if (era === "legacy") return yield* usage("--pin takes a modern version; --era legacy is the other era")
+    return Mode.Mode.Pin({ version: pin.value, verify: false, prior: saved })
+  }
+  if (saved !== undefined) {
+    return era === "auto" ? Mode.autoFrom(saved) : yield* usage("--prior goes with --era auto, or with --pin")
+  }
+  return era === "auto" && entry !== undefined ? entry.era : era
+})
+
+/** How many words a command takes after its server; none unless said. */
+const takes: { readonly [verb: string]: number } = {
+  call: Infinity,
+  complete: 3,
+  prompt: Infinity,
+  read: 1,
+  watch: Infinity
+}
+
+/**
+ * Connects to what the words name and runs a program with the client and the words that are left. What fails becomes a
+ * `CommandFailed` with words for a person.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const connected = <A, R>(
+  verb: string,
+  options: Options & { readonly explain?: boolean },
+  program: (
+    client: McpClient.McpClient["Service"],
+    rest: ReadonlyArray<string>,
+    asking: boolean
+  ) => Effect.Effect<A, NegotiationError | McpClientError | CommandFailed, R>
+) =>
+  Effect.gen(function* () {
+    const { rest, target } = yield* Effect.mapError(
+      Effect.fromResult(Target.take(options.words, yield* Target.ServerCommand, verb)),
+      usage
+    )
+    const extra = Target.surplus(rest.slice(takes[verb] ?? 0))
+    if (extra !== undefined) return yield* usage(extra)
+    const seconds = Option.getOrUndefined(options.timeout)
+    if (seconds !== undefined && !(seconds > 0)) return yield* usage("--timeout is a number of seconds above 0")
+    const entry = "name" in target ? yield* entryOf(target, options) : undefined
+    const mode = yield* modeOf(entry, options)
+    const asking = !options.json && (yield* Ask.canAsk)
+    const work = Effect.gen(function* () {
+      const bare = yield* transportOf(target, entry, options)
+      const transport = Option.isNone(options.record)
+        ? bare
+        : ExchangeLog.record(
+            bare,
+            yield* Effect.mapError(ExchangeLog.toFile(options.record.value), ({ message }) => usage(message))
+          )
+      const client = yield* McpClient.connect(transport, { mode, handlers: Ask.handlers(asking) })
+      return yield* program(client, rest, asking)
+    }).pipe(
+      Effect.scoped,
+      noting,
+      Effect.catchTag(["NegotiationError", "McpClientError"], (error) =>
+        Effect.fail(failed(target, options.explain === true)(error))
+      )
+    )
+    if (seconds === undefined) return yield* work
+    const limit = Duration.seconds(seconds)
+    return yield* work.pipe(
+      Effect.provideService(Defaults.RequestTimeout, limit),
+      Effect.provideService(Defaults.ConnectTimeout, limit)
+    )
+  })
+
+/**
+ * One word that a command needs, and none after it.
+ *
+ * @category accessors
+ * @since 0.1.0
+ */
+export const only = (rest: ReadonlyArray<string>, what: string): Effect.Effect<string, CommandFailed> => {
+  const [first, ...more] = rest
+  if (first === undefined) return Effect.fail(usage(`which ${what}?`))
+  const extra = Target.surplus(more)
+  return extra === undefined ? Effect.succeed(first) : Effect.fail(usage(extra))
+}
+
+/**
+ * No further words.
+ *
+ * @category accessors
+ * @since 0.1.0
+ */
+export const none = (rest: ReadonlyArray<string>): Effect.Effect<void, CommandFailed> => {
+  const extra = Target.surplus(rest)
+  return extra === undefined ? Effect.void : Effect.fail(usage(extra))
+}

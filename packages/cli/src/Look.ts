@@ -1,0 +1,219 @@
+/**
+ * The commands that only look: `tools`, `resources`, `read`, `prompts`, `prompt`, `complete`, `ping`, `watch`.
+ *
+ * @since 0.1.0
+ */
+import type { Change } from "@mcp-effect/client/Change"
+import * as Clock from "effect/Clock"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as Connecting from "./Connecting.ts"
+import * as Content from "./Content.ts"
+import { CommandFailed } from "./ExitCode.ts"
+import type { Options } from "./Options.ts"
+import * as Render from "./Render.ts"
+
+const width = 100
+
+const print = (options: Options, value: unknown, text: () => string) =>
+  Console.log(options.json ? Render.json(value) : text())
+
+/**
+ * `mcp-effect tools`.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const tools = (options: Options) =>
+  Connecting.connected("tools", options, (client, rest) =>
+    Effect.gen(function* () {
+      yield* Connecting.none(rest)
+      const list = yield* client.listTools()
+      yield* print(options, { tools: list }, () => Render.list(list, width) || "no tools")
+    })
+  )
+
+/**
+ * `mcp-effect resources`: resources and templates.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const resources = (options: Options) =>
+  Connecting.connected("resources", options, (client, rest) =>
+    Effect.gen(function* () {
+      yield* Connecting.none(rest)
+      const list = yield* client.listResources()
+      const templates = yield* client.listResourceTemplates().pipe(
+        // Servers with resources and without templates often do not know the method.
+        Effect.catchReason("McpClientError", "ServerError", () => Effect.succeed([]))
+      )
+      const rows = [
+        ...list.map(({ description, name, uri }) => ({ name: uri, description: description ?? name })),
+        ...templates.map(({ description, name, uriTemplate }) => ({
+          name: uriTemplate,
+          description: description ?? name
+        }))
+      ]
+      yield* print(options, { resources: list, templates }, () => Render.list(rows, width) || "no resources")
+    })
+  )
+
+/**
+ * `mcp-effect read`.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const read = (options: Options) =>
+  Connecting.connected("read", options, (client, rest) =>
+    Effect.gen(function* () {
+      const result = yield* client.readResource(yield* Connecting.only(rest, "resource"))
+      yield* print(options, { contents: result.contents }, () => result.contents.map(Content.resource).join("\n"))
+    })
+  )
+
+/**
+ * `mcp-effect prompts`.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const prompts = (options: Options) =>
+  Connecting.connected("prompts", options, (client, rest) =>
+    Effect.gen(function* () {
+      yield* Connecting.none(rest)
+      const list = yield* client.listPrompts()
+      yield* print(options, { prompts: list }, () => Render.list(list, width) || "no prompts")
+    })
+  )
+
+const pairs = (words: ReadonlyArray<string>) =>
+  Effect.map(
+    Effect.forEach(words, (word) => {
+      const at = word.indexOf("=")
+      return at > 0
+        ? Effect.succeed([word.slice(0, at), word.slice(at + 1)] as const)
+        : Effect.fail(new CommandFailed({ exit: "input", because: "an argument of a prompt is key=value" }))
+    }),
+    (entries): Readonly<Record<string, string>> => Object.fromEntries(entries)
+  )
+
+/**
+ * `mcp-effect prompt`.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const prompt = (options: Options) =>
+  Connecting.connected("prompt", options, (client, [name, ...words]) =>
+    Effect.gen(function* () {
+      const result = yield* client.getPrompt(
+        yield* Connecting.only(name === undefined ? [] : [name], "prompt"),
+        yield* pairs(words)
+      )
+      yield* print(options, result, () =>
+        result.messages.map(({ content, role }) => `${Render.oneLine(role)}: ${Content.block(content)}`).join("\n")
+      )
+    })
+  )
+
+/**
+ * `mcp-effect complete`: `complete SERVER prompt NAME ARGUMENT=BEGINNING`, or with `resource` and a template.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const complete = (options: Options) =>
+  Connecting.connected("complete", options, (client, [kind, of, word, ...more]) =>
+    Effect.gen(function* () {
+      yield* Connecting.none(more)
+      const at = word?.indexOf("=") ?? -1
+      if ((kind !== "prompt" && kind !== "resource") || of === undefined || word === undefined || at < 1) {
+        return yield* new CommandFailed({
+          exit: "usage",
+          because: "which argument? Write `prompt NAME ARGUMENT=BEGINNING` or `resource TEMPLATE ARGUMENT=BEGINNING`"
+        })
+      }
+      const { completion } = yield* client.complete({
+        ref: kind === "prompt" ? { type: "ref/prompt", name: of } : { type: "ref/resource", uri: of },
+        argument: { name: word.slice(0, at), value: word.slice(at + 1) }
+      })
+      yield* print(options, completion, () => completion.values.map(Render.oneLine).join("\n"))
+    })
+  )
+
+/**
+ * `mcp-effect ping`: a sign of life. The modern era has no such request; there `server/discover` is asked.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const ping = (options: Options) =>
+  Connecting.connected("ping", options, (client, rest) =>
+    Effect.gen(function* () {
+      yield* Connecting.none(rest)
+      const asked = client.agreement.era === "modern" ? "server/discover" : "ping"
+      const from = yield* Clock.currentTimeMillis
+      yield* asked === "ping" ? client.ping() : client.discover()
+      const milliseconds = (yield* Clock.currentTimeMillis) - from
+      yield* print(options, { milliseconds, asked }, () => `${asked} was answered after ${milliseconds} ms`)
+    })
+  )
+
+const told = (change: Change): string => {
+  switch (change._tag) {
+    case "ToolsChanged":
+      return "tools changed"
+    case "PromptsChanged":
+      return "prompts changed"
+    case "ResourcesChanged":
+      return "resources changed"
+    case "ResourceUpdated":
+      return `resource updated: ${change.uri}`
+    case "Watched":
+      return `watching ${what(change.filter)}`
+    case "Unwatched":
+      return `not watching ${what(change.filter)}: ${change.because}`
+  }
+}
+
+const what = (filter: object) =>
+  Object.entries(filter)
+    .filter(([, value]) => value !== undefined && value !== false)
+    .map(([name, value]) => (Array.isArray(value) ? value.join(", ") : name))
+    .join(", ")
+
+/**
+ * `mcp-effect watch`: changes and logs until Ctrl-C. Words after the server are resources to watch.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const watch = (options: Options) =>
+  Connecting.connected("watch", options, (client, rest) =>
+    Effect.gen(function* () {
+      const changes = client.changes({
+        tools: true,
+        prompts: true,
+        resources: true,
+        ...(rest.length === 0 ? {} : { resourceUris: rest })
+      })
+      const capabilities = client.agreement.capabilities
+      const lines = Stream.merge(
+        Stream.map(changes, (change) =>
+          options.json ? Render.json({ event: "change", change }, 0) : Render.oneLine(told(change))
+        ),
+        Stream.map(client.logs, ({ data, level, logger }) =>
+          options.json
+            ? Render.json({ event: "log", level, logger, data }, 0)
+            : Render.oneLine(
+                `${level}${logger === undefined ? "" : ` ${logger}`}: ${typeof data === "string" ? data : JSON.stringify(data)}`
+              )
+        )
+      )
+      if (capabilities?.logging !== undefined) yield* client.setLogLevel("debug")
+      yield* Stream.runForEach(lines, (line) => Console.log(line))
+    })
+  )

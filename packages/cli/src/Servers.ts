@@ -1,0 +1,136 @@
+/**
+ * The commands about configurations: `servers`, `config check`, `config convert`.
+ *
+ * @since 0.1.0
+ */
+import * as Configuration from "@mcp-effect/host/Configuration"
+import type { EntryProblem } from "@mcp-effect/host/ConfigurationError"
+import * as ConfigurationHint from "@mcp-effect/host/ConfigurationHint"
+import * as Host from "@mcp-effect/host/Host"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import type { HttpClient } from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as SubscriptionRef from "effect/SubscriptionRef"
+import * as Ask from "./Ask.ts"
+import * as Connecting from "./Connecting.ts"
+import { CommandFailed } from "./ExitCode.ts"
+import type { schemas } from "./Output.ts"
+import * as Places from "./Places.ts"
+import * as Render from "./Render.ts"
+
+type Row = (typeof schemas.servers.Type)["servers"][number]
+
+const problemOf = ({ column, entry, line, message }: EntryProblem) => ({
+  ...(entry === undefined ? {} : { entry }),
+  line,
+  column,
+  message
+})
+
+const http: Effect.Effect<Layer.Layer<HttpClient>> = Effect.promise(() =>
+  import("@effect/platform-node/NodeHttpClient").then(({ layerUndici }) => layerUndici)
+)
+
+/**
+ * `mcp-effect servers`: starts the servers of a configuration side by side, and says how each is doing. A file that was
+ * only found in the folder needs a yes, since it may start programs.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const servers = Effect.fnUntraced(function* (options: {
+  readonly config: Option.Option<string>
+  readonly json: boolean
+  readonly yes: boolean
+}) {
+  const asking = !options.json && (yield* Ask.canAsk)
+  if (Option.isNone(options.config)) {
+    const found = yield* Places.configurationFile(options.config)
+    yield* Ask.approve(`${found} may start programs. Start its servers?`, options.yes, asking)
+  }
+  const { configuration, path } = yield* Places.configuration(options.config)
+  const states = yield* Effect.gen(function* () {
+    const host = yield* Host.make()
+    yield* host.load(configuration.entries)
+    return yield* Effect.forEach(
+      configuration.entries,
+      (entry): Effect.Effect<Row> => {
+        const { name, type } = entry
+        if (entry.disabled) return Effect.succeed({ name, type, state: "disabled" })
+        return Effect.match(
+          Effect.gen(function* () {
+            const about = yield* host.ready(name)
+            const { tools } = yield* SubscriptionRef.get((yield* host.server(name)).lists)
+            return { name, type, state: "ready" as const, version: about.version, tools: tools.length }
+          }),
+          {
+            onSuccess: (row) => row,
+            onFailure: ({ message }) => ({ name, type, state: "failed" as const, because: message })
+          }
+        )
+      },
+      { concurrency: "unbounded" }
+    )
+  }).pipe(Effect.scoped, Connecting.noting, Effect.provide(Layer.unwrap(http)))
+  const problems = configuration.problems.map(problemOf)
+  if (options.json) yield* Console.log(Render.json({ servers: states, problems }))
+  else {
+    const rows = states.map((row) => ({
+      name: row.name,
+      description:
+        row.state === "ready"
+          ? `ready, ${row.version}, ${row.tools} tools`
+          : row.state === "failed"
+            ? `failed: ${row.because}`
+            : row.state
+    }))
+    yield* Console.log(Render.list(rows, 200) || "no servers")
+    for (const { message } of problems) yield* Console.error(`${path}: ${Render.oneLine(message)}`)
+  }
+  if (problems.length > 0) return yield* new CommandFailed({ exit: "configuration", because: "" })
+  if (states.some(({ state }) => state === "failed")) {
+    return yield* new CommandFailed({ exit: "unreachable", because: "" })
+  }
+})
+
+/**
+ * `mcp-effect config check`: everything that is wrong in a configuration, and advice. Starts nothing.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const check = Effect.fnUntraced(function* (options: {
+  readonly file: Option.Option<string>
+  readonly json: boolean
+}) {
+  const { configuration, path } = yield* Places.configuration(options.file)
+  const hints = (yield* ConfigurationHint.check(configuration)).map((hint) => ({
+    id: hint.id,
+    message: ConfigurationHint.describe(hint)
+  }))
+  const problems = configuration.problems.map(problemOf)
+  const names = configuration.entries.map(({ name }) => name)
+  if (options.json) yield* Console.log(Render.json({ file: path, servers: names, problems, hints }))
+  else {
+    for (const { message } of problems) yield* Console.log(`wrong: ${Render.oneLine(message)}`)
+    for (const { message } of hints) yield* Console.log(`hint: ${Render.oneLine(message)}`)
+    yield* Console.log(`${path}: ${names.length} servers can be read, ${problems.length} problems`)
+  }
+  if (problems.length > 0) return yield* new CommandFailed({ exit: "configuration", because: "" })
+})
+
+/**
+ * `mcp-effect config convert`: the configuration in another form, on standard output. Placeholders stay as they are.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const convert = Effect.fnUntraced(function* (options: {
+  readonly file: Option.Option<string>
+  readonly to: Configuration.Form
+}) {
+  const { configuration } = yield* Places.configuration(options.file, { expand: false })
+  yield* Console.log(Render.lines(Configuration.print(configuration, { form: options.to })).trimEnd())
+})

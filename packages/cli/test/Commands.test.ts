@@ -1,0 +1,149 @@
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it, vi } from "@effect/vitest"
+import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import * as Runtime from "effect/Runtime"
+import * as Schema from "effect/Schema"
+import { TestConsole } from "effect/testing"
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as Arguments from "../src/Arguments.ts"
+import * as Commands from "../src/Commands.ts"
+import * as ExitCode from "../src/ExitCode.ts"
+import * as Output from "../src/Output.ts"
+import * as Target from "../src/Target.ts"
+
+// Processes start slowly on a busy machine; what is waited for has limits of its own.
+vi.setConfig({ testTimeout: 60_000 })
+
+const docs = join(import.meta.dirname, "../../../docs")
+const fixture = join(import.meta.dirname, "fixtures/server.mjs")
+const server = ["--", process.execPath, fixture, "modern"]
+
+const Platform = Layer.mergeAll(
+  NodeServices.layer,
+  NodeHttpClient.layerUndici,
+  EraMemory.layerInProcess,
+  TestConsole.layer
+)
+
+/** Runs the command as typed: what it printed, and the code it would exit with. */
+const run = (...words: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const exit = yield* Effect.exit(Commands.run("0.0.0")(words))
+    let code = -1
+    Runtime.defaultTeardown(exit, (given) => {
+      code = given
+    })
+    return { out: (yield* TestConsole.logLines).join("\n"), err: (yield* TestConsole.errorLines).join("\n"), code }
+  }).pipe(Effect.provide(Platform))
+
+const fits = (name: keyof typeof Output.schemas, out: string) => {
+  const read = Schema.decodeUnknownResult(Output.schemas[name])(JSON.parse(out))
+  assert.isTrue(Result.isSuccess(read), `${name}: ${out}`)
+}
+
+const folder = mkdtempSync(join(tmpdir(), "mcp-effect-cli-"))
+const configuration = join(folder, "mcp.json")
+writeFileSync(
+  configuration,
+  JSON.stringify({ mcpServers: { here: { command: process.execPath, args: [fixture, "modern"] } } })
+)
+const broken = join(folder, "broken.json")
+writeFileSync(broken, JSON.stringify({ mcpServers: { one: { args: 1 } } }))
+
+describe("U-67: the commands", () => {
+  it.live("call reads key=value, JSON, and refuses what may destroy when nobody can be asked", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* run("call", "echo", "n=1", "--yes", ...server)).out, '{"n":1}')
+      assert.strictEqual((yield* run("call", "--yes", "echo", '{"a":[true]}', ...server)).out, '{"a":[true]}')
+      const refused = yield* run("call", "echo", ...server)
+      assert.deepStrictEqual([refused.code, refused.out], [77, ""])
+      assert.include(refused.err, "`--yes` says yes")
+      assert.strictEqual((yield* run("call", "--yes", "long", ...server)).code, 1)
+      const unknown = yield* run("call", "--yes", "nowhere", ...server)
+      assert.strictEqual(unknown.code, 65)
+      assert.include(unknown.err, "it has echo, nothing, long")
+    })
+  )
+
+  it.live("--json prints what the schemas of the page say", () =>
+    Effect.gen(function* () {
+      fits("probe", (yield* run("probe", "--json", "--explain", ...server)).out)
+      fits("tools", (yield* run("tools", "--json", ...server)).out)
+      fits("call", (yield* run("call", "--json", "--yes", "echo", ...server)).out)
+      fits("ping", (yield* run("ping", "--json", ...server)).out)
+      fits("servers", (yield* run("servers", "--json", "--config", configuration)).out)
+      fits("config check", (yield* run("config", "check", "--json", configuration)).out)
+      fits("auth status", (yield* run("auth", "status", "--json", "http://127.0.0.1:9/mcp")).out)
+    })
+  )
+
+  it.live("a server of a configuration goes by its name, and an unknown name is answered with those there are", () =>
+    Effect.gen(function* () {
+      assert.match((yield* run("tools", "--config", configuration, "here")).out, /^echo {5}Says the text back$/m)
+      const unknown = yield* run("tools", "--config", configuration, "there")
+      assert.strictEqual(unknown.code, 64)
+      assert.include(unknown.err, "it has here")
+    })
+  )
+
+  it.live("config check exits with 78 for a wrong entry; config convert prints another form", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* run("config", "check", broken)).code, 78)
+      const { out } = yield* run("config", "convert", "--to", "servers", configuration)
+      assert.deepStrictEqual(Object.keys(JSON.parse(out)), ["servers"])
+    })
+  )
+
+  it.live("what probe saves is taken as prior, and --record keeps the messages", () =>
+    Effect.gen(function* () {
+      const saved = join(folder, "saved.json")
+      const log = join(folder, "log.jsonl")
+      yield* run("probe", "--save", saved, ...server)
+      const again = yield* run("probe", "--json", "--prior", saved, "--record", log, ...server)
+      assert.strictEqual(JSON.parse(again.out).roundTrips, 0)
+      assert.include(readFileSync(log, "utf8"), "tools/list")
+    })
+  )
+
+  it.live("two URLs, or a URL and a command, are refused and start nothing", () =>
+    Effect.gen(function* () {
+      for (const words of [
+        ["http://a.invalid", "http://b.invalid"],
+        ["http://a.invalid", ...server]
+      ]) {
+        const { code, out } = yield* run("probe", ...words)
+        assert.deepStrictEqual([code, out], [64, ""])
+      }
+      assert.strictEqual((yield* run("probe", "--nonsense")).code, 64)
+      assert.isBelow(Target.surplus(["x".repeat(10_000)])?.length ?? Infinity, 300)
+    })
+  )
+})
+
+describe("arguments as a person types them", () => {
+  it("are read as the schema says, and a mistake names its key", () => {
+    const schema = { properties: { s: { type: "string" }, n: { type: "number" }, l: { type: "array" } } }
+    assert.deepStrictEqual(
+      Arguments.parse(schema, ["s=1", "n=1.5", "l=[1]", "x=y=z"]),
+      Result.succeed({ s: "1", n: 1.5, l: [1], x: "y=z" })
+    )
+    assert.deepStrictEqual(Arguments.parse(schema, ["n=one"]), Result.fail("n must be of type number"))
+    assert.isTrue(Result.isFailure(Arguments.parse(schema, ["s=1", "s=2"])))
+    assert.isTrue(Result.isFailure(Arguments.parse(schema, ["{"])))
+  })
+})
+
+describe("docs/command-line", () => {
+  it("has every exit code, every command, and the schemas of this version", () => {
+    const page = readFileSync(join(docs, "command-line.md"), "utf8").replaceAll(/ +\|/g, " |")
+    for (const { code, meaning, name } of ExitCode.table) assert.include(page, `| ${code} | ${name} | ${meaning} |`)
+    for (const name of Object.keys(Output.schemas)) assert.include(page, `mcp-effect ${name}`)
+    assert.deepStrictEqual(JSON.parse(readFileSync(join(docs, "command-line.schema.json"), "utf8")), Output.document())
+  })
+})
