@@ -90,7 +90,16 @@ export const run = (options: Options & { readonly explain: boolean; readonly sav
         const listed = yield* tools(client)
         return yield* Console.log(
           Render.json({
-            ...{ server, transport, era, version, identity, capabilities, instructions, roundTrips, rule, explanation },
+            server,
+            transport,
+            era,
+            version,
+            identity,
+            capabilities,
+            instructions,
+            roundTrips,
+            rule,
+            explanation,
             tools: listed
           })
         )
