@@ -179,6 +179,21 @@ describe("the memory of eras", () => {
     }).pipe(fresh)
   )
 
+  for (const [what, mode] of [
+    ["by name", "auto"],
+    ["as a value", Mode.auto],
+    ["from a prior that is null", Mode.autoFrom(null)]
+  ] as const)
+    it.effect(`U-06 mode auto, written ${what}, remembers`, () =>
+      Effect.gen(function* () {
+        const { connected, since } = connecting(modernServer(), { mode })
+        yield* connected
+        assert.deepEqual(since(), ["discover"])
+        yield* connected
+        assert.deepEqual(since(), [])
+      }).pipe(fresh)
+    )
+
   it.effect("T-NEG-9 a legacy verdict that meets a modern server is replaced within the same connect", () =>
     Effect.gen(function* () {
       const server = legacyServer()
