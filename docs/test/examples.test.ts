@@ -1,0 +1,53 @@
+/** Every program under `docs/examples` is run in a process of its own, and what it prints is checked. */
+import { execFile } from "node:child_process"
+import { readdirSync } from "node:fs"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { assert, describe, it } from "vitest"
+
+const docs = join(import.meta.dirname, "..")
+
+/** What each program prints, line by line. */
+const printed: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "answer-an-elicitation.ts": [
+    "Which seat?",
+    'modern [{"type":"text","text":"booked"}]',
+    "Which seat?",
+    'legacy [{"type":"text","text":"booked"}]'
+  ],
+  "connect-and-call.ts": ["legacy 2025-11-25", '[{"type":"text","text":"Echo: hello"}]'],
+  "custom-transport.ts": ['worker 2026-07-28 [{"type":"text","text":"hello"}]'],
+  "pin-with-a-saved-discovery.ts": ["round trips: 0", "tools known: true", "heard: tools/call"],
+  "resume-elsewhere.ts": ["parked: seat", 'resumed: Done [{"type":"text","text":"booked"}]'],
+  "test-negotiation.ts": ["the property holds"],
+  "three-servers.ts": [
+    "old 2025-11-25",
+    "new 2026-07-28",
+    "both 2026-07-28",
+    "both__echo new__echo old__echo",
+    '[{"type":"text","text":"hello"}]'
+  ]
+}
+
+describe("an example", () => {
+  it("is listed here when it is in the folder", () => {
+    const files = readdirSync(join(docs, "examples")).filter((file) => file.endsWith(".ts"))
+    assert.deepStrictEqual(files.toSorted(), Object.keys(printed).toSorted())
+  })
+
+  for (const [file, lines] of Object.entries(printed)) {
+    it(`${file} ends within 30 seconds and prints what it says`, { timeout: 60_000 }, async () => {
+      const { stdout } = await promisify(execFile)(process.execPath, [join("examples", file)], {
+        cwd: docs,
+        timeout: 30_000
+      })
+      assert.deepStrictEqual(
+        stdout
+          .split("\n")
+          .map((line) => line.trimEnd())
+          .filter((line) => line !== ""),
+        [...lines]
+      )
+    })
+  }
+})
