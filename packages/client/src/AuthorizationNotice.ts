@@ -2,10 +2,11 @@
  * What authorization noticed and did not fail over: a token that could not be stored, a renewal put off, an address in
  * a challenge that was left out.
  *
- * The default writes to Effect's logger; provide your own reference to show or count them. No secret is in any of them.
+ * Each becomes a `Diagnostic` unless a program provides its own reference. No secret is in any of them.
  *
  * @since 0.1.0
  */
+import { Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -67,12 +68,17 @@ export const describe: (notice: AuthorizationNotice) => string = AuthorizationNo
 export type Report = (notice: AuthorizationNotice) => Effect.Effect<void>
 
 /**
- * Where notices go. The default logs each as a warning.
+ * Where notices go. By default each is a `Diagnostic` (`AuthorizationNoticed`), beside everything else that is reported.
+ * Provide your own to tell the kinds apart.
  *
  * @category services
  * @since 0.1.0
  */
 export const AuthorizationNotices = Context.Reference<Report>("@mcp-effect/client/AuthorizationNotices", {
   defaultValue: () => (notice) =>
-    Effect.logWarning(describe(notice)).pipe(Effect.annotateLogs({ authorization: notice._tag }))
+    Effect.flatMap(Diagnostics, (report) =>
+      report(
+        Diagnostic.AuthorizationNoticed({ server: "authorization", notice: notice._tag, because: describe(notice) })
+      )
+    )
 })

@@ -210,7 +210,7 @@ describe("a port that refuses", () => {
 })
 
 describe("programs without types", () => {
-  /** A value as a program without types gives it. */
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the parameter is the lie a program without types tells
   const untyped = <A>(value: unknown): A => JSON.parse(JSON.stringify(value))
 
   const refused = (effect: Effect.Effect<unknown, unknown, Scope.Scope>) =>

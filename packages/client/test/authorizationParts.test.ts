@@ -1,6 +1,8 @@
 /** The parts of authorization that decide without asking anybody. */
 import * as Browser from "@mcp-effect/client/Browser"
 import * as ClientRegistration from "@mcp-effect/client/ClientRegistration"
+import { AuthorizationNotice, AuthorizationNotices } from "@mcp-effect/client/AuthorizationNotice"
+import { type Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
 import { assert, describe, it } from "@effect/vitest"
 import * as Dns from "effect/net/Dns"
 import * as Effect from "effect/Effect"
@@ -341,4 +343,20 @@ describe("small things", () => {
     assert.strictEqual(excerpt("a\u001b[31m\u202eb"), "a [31m b")
     assert.strictEqual([...excerpt("😀".repeat(300))].length, 200)
   })
+})
+
+describe("what is noticed", () => {
+  it.effect("T-OAUTH-10: is a diagnostic like any other, unless the program takes notices itself", () =>
+    Effect.gen(function* () {
+      const heard: Array<Diagnostic> = []
+      const report = yield* AuthorizationNotices
+      yield* report(AuthorizationNotice.TokenNotStored({ because: "the disk is full" })).pipe(
+        Effect.provideService(Diagnostics, (diagnostic) => Effect.sync(() => void heard.push(diagnostic)))
+      )
+      assert.deepStrictEqual(
+        heard.map((diagnostic) => [diagnostic._tag, diagnostic._tag === "AuthorizationNoticed" && diagnostic.notice]),
+        [["AuthorizationNoticed", "TokenNotStored"]]
+      )
+    })
+  )
 })

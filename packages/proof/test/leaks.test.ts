@@ -34,7 +34,7 @@ const handles = () =>
   process
     .getActiveResourcesInfo()
     .filter((kind) => kind !== "Immediate")
-    .sort()
+    .toSorted()
 
 const url = ChildProcess.make(process.execPath, [script, "http"], { forceKillAfter: "2 seconds" }).pipe(
   Effect.flatMap(({ stdout }) => Stream.runHead(stdout.pipe(Stream.decodeText(), Stream.splitLines))),

@@ -63,7 +63,7 @@ export type Diagnostic = Data.TaggedEnum<{
   }
   /** A slow reader of one call's events lost the oldest of them; never the result. `dropped` counts. */
   EventsDropped: { readonly server: string; readonly name: string; readonly dropped: number }
-  /** Something about signing in; `server` is where the token is for, `notice` the tag of the client's own notice. */
+  /** Something about signing in; `server` is `authorization`, `notice` the tag of the client's own notice. */
   AuthorizationNoticed: { readonly server: string; readonly notice: string; readonly because: string }
 }>
 
