@@ -7,7 +7,6 @@
  *
  * @since 0.1.0
  */
-import type { JsonObject } from "@mcp-effect/protocol/JsonRpc"
 import type * as Prompt from "@mcp-effect/protocol/Prompt"
 import type * as Resource from "@mcp-effect/protocol/Resource"
 import type * as Tool from "@mcp-effect/protocol/Tool"
@@ -92,7 +91,7 @@ const ordered = (value: unknown): unknown =>
   Array.isArray(value)
     ? value.map(ordered)
     : typeof value === "object" && value !== null
-      ? Object.entries(value as JsonObject)
+      ? Object.entries(value)
           .sort(([a], [b]) => (a < b ? -1 : 1))
           .map(([key, member]) => [key, ordered(member)])
       : value

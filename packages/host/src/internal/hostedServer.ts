@@ -1,5 +1,6 @@
 /** Runs one server: connects, keeps its lists, and says how it is doing, until it is stopped. */
 import type { Handlers } from "@mcp-effect/client/Handlers"
+import type { LiveList } from "@mcp-effect/client/LiveList"
 import * as McpClient from "@mcp-effect/client/McpClient"
 import type { McpClientError } from "@mcp-effect/client/McpClientError"
 import type { Middleware } from "@mcp-effect/client/Middleware"
@@ -63,23 +64,49 @@ export interface Running extends HostedServer {
 interface Session {
   readonly stopped: Deferred.Deferred<never, HostError>
   readonly fiber: Fiber.Fiber<void>
-  client: McpClient.McpClient["Service"] | undefined
+  client: Client | undefined
 }
 
-const kinds = [
-  { method: "tools/list", list: "tools", capability: "tools" },
-  { method: "prompts/list", list: "prompts", capability: "prompts" },
-  { method: "resources/list", list: "resources", capability: "resources" },
-  { method: "resources/templates/list", list: "templates", capability: "resources" }
-] as const
+type Client = McpClient.McpClient["Service"]
+
+type Keep = <L extends keyof Lists>(list: L, items: ReadonlyArray<Lists[L][number]>) => Effect.Effect<void>
+
+/** A list of a server: where it comes from, and how it is kept. */
+const kind = <L extends keyof Lists>(
+  list: L,
+  method: McpClient.ListMethod,
+  capability: "tools" | "prompts" | "resources",
+  fetch: (
+    client: Client
+  ) => Effect.Effect<SubscriptionRef.SubscriptionRef<LiveList<Lists[L][number]>>, McpClientError, Scope.Scope>
+) => ({
+  list,
+  method,
+  capability,
+  /** Keeps the list in step with the server; what comes back keeps it as it is now. */
+  follow: Effect.fnUntraced(function* (client: Client, keep: Keep) {
+    const live = yield* fetch(client)
+    yield* keep(list, SubscriptionRef.getUnsafe(live).items)
+    yield* SubscriptionRef.changes(live).pipe(
+      Stream.runForEach(({ items }) => keep(list, items)),
+      Effect.forkScoped
+    )
+    return Effect.suspend(() => keep(list, SubscriptionRef.getUnsafe(live).items))
+  })
+})
+
+const tools = kind("tools", "tools/list", "tools", (client) => client.live("tools/list"))
+const others = [
+  kind("prompts", "prompts/list", "prompts", (client) => client.live("prompts/list")),
+  kind("resources", "resources/list", "resources", (client) => client.live("resources/list")),
+  kind("templates", "resources/templates/list", "resources", (client) => client.live("resources/templates/list"))
+]
 
 /** What a server has not said it can do is tried, when it has said nothing at all. */
-const has = (
-  { capabilities }: McpClient.McpClient["Service"]["agreement"],
-  capability: keyof NonNullable<typeof capabilities>
-) => capabilities === undefined || capabilities[capability] !== undefined
+const has = ({ capabilities }: Client["agreement"], capability: keyof NonNullable<typeof capabilities>) =>
+  capabilities === undefined || capabilities[capability] !== undefined
 
-const aboutOf = ({ agreement }: McpClient.McpClient["Service"]): About => ({
+const aboutOf = ({ agreement }: Client): About => ({
   identity: agreement.identity,
   instructions: agreement.instructions,
   version: agreement.version,
@@ -130,7 +157,7 @@ export const make = Effect.fnUntraced(function* <R>(
   const become = (next: ServerState) =>
     Effect.andThen(SubscriptionRef.set(state, next), around.emit(name, Happening.StateChanged({ state: next })))
 
-  const keep = <L extends keyof Lists>(list: L, items: Lists[L]) =>
+  const keep: Keep = (list, items) =>
     Effect.suspend(() =>
       SubscriptionRef.getUnsafe(lists)[list] === items
         ? Effect.void
@@ -161,23 +188,13 @@ export const make = Effect.fnUntraced(function* <R>(
       return response
     })
 
-  /** Follows one list. A list that cannot be had is told; only for tools does it count as a failure of the server. */
-  const follow = (client: McpClient.McpClient["Service"], { list, method }: (typeof kinds)[number]) =>
-    Effect.gen(function* () {
-      const live = yield* client.live<McpClient.ListMethod>(method)
-      yield* keep(list, SubscriptionRef.getUnsafe(live).items as never)
-      yield* SubscriptionRef.changes(live).pipe(
-        Stream.runForEach(({ items }) => keep(list, items as never)),
-        Effect.forkScoped
-      )
-    })
-
   const failedToList = (method: string) => (error: McpClientError) =>
     around.emit(name, Happening.RequestFailed({ id: undefined, method, code: undefined, message: error.message }))
 
   const isMissing = ({ reason }: McpClientError) =>
     reason._tag === "ServerError" && reason.code === ErrorCode.MethodNotFound
 
+  /** `mine` gives the session of this run until it is being stopped: from then on the run has nothing to say. */
   const run = (mine: () => Session | undefined) =>
     Effect.gen(function* () {
       const transport = yield* around.transports(entry)
@@ -191,28 +208,50 @@ export const make = Effect.fnUntraced(function* <R>(
         Stream.runForEach((log) => around.logged(name, log)),
         Effect.forkScoped({ startImmediately: true })
       )
-      const wanted = kinds.filter(({ capability }) => has(client.agreement, capability))
-      for (const kind of wanted.filter(({ list }) => list === "tools")) {
-        yield* follow(client, kind).pipe(
+      let lost = false
+      const again: Array<Effect.Effect<void>> = []
+      const keepMine: Keep = (list, items) =>
+        Effect.suspend(() => (lost || mine() === undefined ? Effect.void : keep(list, items)))
+      const follow = (list: typeof tools | (typeof others)[number]) =>
+        Effect.map(list.follow(client, keepMine), (keepAgain) => void again.push(keepAgain))
+      const turn = (next: ServerState) => Effect.suspend(() => (mine() === undefined ? Effect.void : become(next)))
+
+      // A tool list that cannot be had is a failure of the server, unless it never said that it has one.
+      if (has(client.agreement, tools.capability)) {
+        yield* follow(tools).pipe(
           client.agreement.capabilities === undefined
-            ? Effect.catchIf(isMissing, failedToList(kind.method))
+            ? Effect.catchIf(isMissing, failedToList(tools.method))
             : (effect) => effect
         )
       }
-      for (const kind of wanted.filter(({ list }) => list !== "tools")) {
-        yield* Effect.forkScoped(Effect.catch(follow(client, kind), failedToList(kind.method)))
+      for (const list of others.filter(({ capability }) => has(client.agreement, capability))) {
+        yield* Effect.forkScoped(Effect.catch(follow(list), failedToList(list.method)))
       }
       const current = mine()
       if (current !== undefined) current.client = client
-      yield* become(ServerState.Ready({ about: aboutOf(client) }))
+      yield* turn(ServerState.Ready({ about: aboutOf(client) }))
       yield* SubscriptionRef.changes(client.state).pipe(
         Stream.runForEach((now) => {
           const { _tag } = SubscriptionRef.getUnsafe(state)
-          if (now._tag === "Connected") {
-            return _tag === "Ready" ? Effect.void : become(ServerState.Ready({ about: aboutOf(client) }))
+          switch (now._tag) {
+            case "Connected": {
+              lost = false
+              return _tag === "Ready"
+                ? Effect.void
+                : Effect.andThen(
+                    Effect.forEach(again, (keepAgain) => keepAgain, { discard: true }),
+                    turn(ServerState.Ready({ about: aboutOf(client) }))
+                  )
+            }
+            case "Reconnecting":
+              return _tag === "Ready" ? turn(ServerState.Connecting()) : Effect.void
+            case "Lost": {
+              lost = true
+              return Effect.andThen(withdraw, turn(ServerState.Failed({ error: now.error })))
+            }
+            case "Closed":
+              return Effect.void
           }
-          if (now._tag === "Reconnecting") return _tag === "Ready" ? become(ServerState.Connecting()) : Effect.void
-          return now._tag === "Lost" ? become(ServerState.Failed({ error: now.error })) : Effect.void
         })
       )
       return yield* Effect.never
@@ -227,7 +266,7 @@ export const make = Effect.fnUntraced(function* <R>(
           ? running
           : Effect.provideService(running, Defaults.ConnectTimeout, Duration.millis(entry.connectTimeout)),
       Effect.catchCause((cause: Cause.Cause<NegotiationError | McpClientError | HostError>) =>
-        Cause.hasInterruptsOnly(cause)
+        Cause.hasInterruptsOnly(cause) || mine() === undefined
           ? Effect.void
           : Effect.andThen(
               withdraw,
@@ -270,8 +309,9 @@ export const make = Effect.fnUntraced(function* <R>(
     if (session !== undefined) yield* end
     yield* become(ServerState.Connecting())
     const stopped = yield* Deferred.make<never, HostError>()
+    // Begins to run only after `session` is set.
     const fiber = yield* Effect.forkIn(
-      run(() => session),
+      run(() => (session?.stopped === stopped ? session : undefined)),
       scope
     )
     session = { stopped, fiber, client: undefined }

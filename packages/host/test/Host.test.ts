@@ -1,0 +1,377 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
+import type { JsonObject } from "@mcp-effect/protocol/JsonRpc"
+import * as Script from "@mcp-effect/testing/Script"
+import * as ScriptedServer from "@mcp-effect/testing/ScriptedServer"
+import * as Transcript from "@mcp-effect/testing/Transcript"
+import { Transport } from "@mcp-effect/transport/Transport"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import * as SubscriptionRef from "effect/SubscriptionRef"
+import type * as Approval from "../src/Approval.ts"
+import * as Host from "../src/Host.ts"
+import type { HostEvent } from "../src/HostEvent.ts"
+import * as ServerEntry from "../src/ServerEntry.ts"
+import type { ServerState } from "../src/ServerState.ts"
+
+const entry = (name: string, more: Partial<ServerEntry.CommonOptions> = {}) =>
+  ServerEntry.stdio({ command: "scripted", approval: "allow", ...more, name })
+
+const toolNames = (host: Host.Host["Service"]) => [...SubscriptionRef.getUnsafe(host.catalogue).tools.keys()]
+
+const hello = { text: "hello" }
+
+const until = <A>(ref: SubscriptionRef.SubscriptionRef<A>, fits: (value: A) => boolean) =>
+  SubscriptionRef.changes(ref).pipe(Stream.filter(fits), Stream.take(1), Stream.runDrain)
+
+const becomes = (host: Host.Host["Service"], name: string, tag: ServerState["_tag"]) =>
+  Effect.flatMap(host.server(name), ({ state }) => until(state, ({ _tag }) => _tag === tag))
+
+/** What a server has heard, once there is such a message among it. */
+const hears = (server: ScriptedServer.ScriptedServer, fits: (message: JsonObject) => boolean) =>
+  Effect.map(server.transcript, Transcript.messages).pipe(
+    Effect.delay("5 millis"),
+    Effect.repeat({ until: (messages) => messages.some(fits), times: 400 })
+  )
+
+/** A host whose servers are these scripts, by name. */
+const hostOf = Effect.fnUntraced(function* (
+  scripts: Readonly<Record<string, Script.Script>>,
+  options: Host.Options = {}
+) {
+  const servers = new Map<string, ScriptedServer.ScriptedServer>()
+  for (const [name, script] of Object.entries(scripts)) servers.set(name, yield* ScriptedServer.make(script))
+  const host = yield* Host.make({
+    ...options,
+    transport: ({ name }) => Effect.sync(() => servers.get(name)?.pipe("stdio"))
+  })
+  const heard = (name: string) => servers.get(name)?.transcript ?? Effect.succeed<Transcript.Transcript>([])
+  return { host, servers, heard }
+})
+
+const legacyWith = (capabilities: JsonObject, on: NonNullable<Script.Options["on"]> = {}) =>
+  Script.legacy({ on: { initialize: [Script.answer(Script.initialized("2025-11-25", { capabilities }))], ...on } })
+
+describe("servers side by side", () => {
+  it.live("U-51, U-52: only what a server advertises is fetched, and anew after each start", () =>
+    Effect.gen(function* () {
+      const { heard, host } = yield* hostOf({ plain: legacyWith({ tools: {} }), bare: legacyWith({}) })
+      yield* host.load([entry("plain"), entry("bare")])
+      assert.deepInclude(yield* host.ready("plain"), {
+        identity: { name: "scripted", version: "1.0.0" },
+        tools: true,
+        prompts: false,
+        resources: false,
+        logging: false
+      })
+      assert.isFalse((yield* host.ready("bare")).tools)
+      yield* host.stop("plain")
+      assert.lengthOf(SubscriptionRef.getUnsafe((yield* host.server("plain")).lists).tools, 0)
+      yield* host.start("plain")
+      yield* host.start("plain")
+      yield* host.ready("plain")
+      const lists = (name: string) =>
+        Effect.map(heard(name), (all) => Transcript.methods(all).filter((method) => method.endsWith("/list")))
+      assert.deepStrictEqual(yield* lists("plain"), ["tools/list", "tools/list"])
+      assert.deepStrictEqual(yield* lists("bare"), [])
+      assert.strictEqual(Transcript.wires(yield* heard("plain")), 2)
+    }).pipe(Effect.scoped, Effect.provide(EraMemory.layerNone))
+  )
+
+  it.live("U-55: a tool that two servers have goes to the one that is named", () =>
+    Effect.gen(function* () {
+      const { heard, host } = yield* hostOf({ a: Script.modern(), b: Script.legacy() })
+      yield* host.load([entry("a"), entry("b")])
+      yield* Effect.all([host.ready("a"), host.ready("b")])
+      assert.deepStrictEqual(toolNames(host), ["a__echo", "b__echo"])
+      yield* host.callTool("b__echo", hello)
+      assert.notInclude(Transcript.methods(yield* heard("a")), "tools/call")
+      assert.include(Transcript.methods(yield* heard("b")), "tools/call")
+    }).pipe(Effect.scoped, Effect.provide(EraMemory.layerNone))
+  )
+
+  it.live("U-50: `apply` restarts what changed and leaves the rest alone, calls included", () =>
+    Effect.gen(function* () {
+      const slow = Script.legacy({ on: { "tools/call": [Script.wait("300 millis"), Script.answer()] } })
+      const { heard, host } = yield* hostOf({ same: slow, other: Script.legacy(), gone: Script.legacy(), late: slow })
+      yield* host.load([entry("same"), entry("other"), entry("gone")])
+      yield* Effect.all(["same", "other", "gone"].map(host.ready))
+      const call = yield* Effect.forkChild(host.callTool("same__echo", hello), { startImmediately: true })
+      yield* host.apply({
+        added: [entry("late")],
+        changed: [entry("other", { timeout: 5 })],
+        removed: [entry("gone")]
+      })
+      yield* Effect.all(["late", "other"].map(host.ready))
+      assert.isNotTrue((yield* Fiber.join(call)).isError)
+      assert.deepStrictEqual(toolNames(host), ["late__echo", "other__echo", "same__echo"])
+      const wires = Effect.forEach(["same", "other", "gone", "late"], (name) =>
+        Effect.map(heard(name), Transcript.wires)
+      )
+      assert.deepStrictEqual(yield* wires, [1, 2, 1, 1])
+      assert.strictEqual((yield* host.server("other")).entry.timeout, 5)
+    }).pipe(Effect.scoped, Effect.provide(EraMemory.layerNone))
+  )
+
+  it.live("U-50: a server that is lost fails and withdraws its tools; they are back when it is", () =>
+    Effect.gen(function* () {
+      const dies = yield* ScriptedServer.make(Script.legacy({ on: { "tools/call": [Script.exit(1)] } }))
+      const dead = yield* ScriptedServer.make(Script.legacy({ opening: [Script.exit(1)] }))
+      const good = yield* ScriptedServer.make(Script.legacy())
+      let now = dies
+      const transport = Transport.of({
+        ...dies.pipe("stdio"),
+        open: (hear) => Effect.suspend(() => now.pipe("stdio").open(hear))
+      })
+      const host = yield* Host.make({ connect: { reconnect: Schedule.recurs(0) } })
+      yield* host.add(entry("s"), transport)
+      yield* host.ready("s")
+      assert.deepStrictEqual(toolNames(host), ["s__echo"])
+      now = dead
+      yield* Effect.flip(host.callTool("s__echo", hello))
+      yield* Effect.exit(Effect.flatMap((yield* host.server("s")).client, (client) => client.ping()))
+      yield* becomes(host, "s", "Failed")
+      assert.deepStrictEqual(toolNames(host), [])
+      assert.strictEqual((yield* Effect.flip(host.callTool({ server: "s", tool: "echo" }))).reason._tag, "NotReady")
+      now = good
+      const client = yield* (yield* host.server("s")).client
+      yield* client.callTool("echo", hello)
+      yield* becomes(host, "s", "Ready")
+      assert.deepStrictEqual(toolNames(host), ["s__echo"])
+      assert.isNotTrue((yield* host.callTool("s__echo", hello)).isError)
+    }).pipe(Effect.scoped, Effect.provide(EraMemory.layerNone))
+  )
+
+  it.live("U-50, U-53: a stop at any moment of connecting ends in `Stopped`, and nothing happens after it", () =>
+    Effect.gen(function* () {
+      const { host } = yield* hostOf({ s: Script.legacy() }, { replay: 5_000 })
+      for (let pauses = 0; pauses < 80; pauses++) {
+        yield* host.load([entry("s")])
+        const { lists, state } = yield* host.server("s")
+        for (let at = 0; at < pauses; at++) yield* Effect.yieldNow
+        yield* pauses % 2 === 0 ? host.stop("s") : host.load([])
+        yield* Effect.sleep("1 millis")
+        assert.strictEqual(SubscriptionRef.getUnsafe(state)._tag, "Stopped", `after ${pauses} pauses`)
+        assert.lengthOf(SubscriptionRef.getUnsafe(lists).tools, 0)
+        assert.deepStrictEqual(toolNames(host), [])
+      }
+      yield* host.load([])
+      const events: Array<HostEvent> = []
+      yield* Effect.forkChild(
+        Stream.runForEach(host.events, (event) => Effect.sync(() => void events.push(event))),
+        { startImmediately: true }
+      )
+      yield* Effect.sleep("20 millis")
+      const states = events.flatMap(({ happening }) =>
+        happening._tag === "StateChanged" ? [happening.state._tag] : []
+      )
+      assert.isAbove(states.length, 200)
+      for (const [at, tag] of states.entries()) {
+        if (tag === "Stopping") assert.strictEqual(states[at + 1], "Stopped")
+        if (tag === "Stopped") assert.isTrue(states[at + 1] === undefined || states[at + 1] === "Connecting")
+      }
+    }).pipe(Effect.scoped, Effect.provide(EraMemory.layerNone))
+  )
+})
+
+describe("a call that takes too long", () => {
+  const script = { on: { "tools/call": Script.silence } }
+  const wires = [
+    ["a pipe of the handshake era", Script.legacy(script), "stdio", true],
+    ["a modern pipe", Script.modern(script), "stdio", true],
+    ["HTTP of the handshake era", Script.legacy(script), "http", true],
+    ["modern HTTP", Script.modern(script), "http", false]
+  ] as const
+
+  it.live.each(wires)("U-57: is cancelled over %s, in the way of the wire", ([, played, kind, notified]) =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedServer.make(played)
+      const host = yield* Host.make()
+      yield* host.add(entry("s", { timeout: 50 }), kind === "http" ? server.http : server.pipe(kind))
+      yield* host.ready("s")
+      const error = yield* Effect.flip(host.callTool("s__echo", hello))
+      assert.strictEqual(error.reason._tag, "ToolTimedOut")
+      if (notified) {
+        const heard = yield* hears(server, ({ method }) => method === "notifications/cancelled")
+        const ids = heard.flatMap(({ id, method }) => (method === "tools/call" ? [id] : []))
+        assert.deepInclude(heard.at(-1), { method: "notifications/cancelled" })
+        assert.deepInclude(heard.at(-1)?.["params"], { requestId: ids[0] })
+      } else assert.strictEqual((yield* server.transcript).at(-1)?.event, "ended")
+    }).pipe(Effect.scoped, Effect.provide(EraMemory.layerNone))
+  )
+})
+
+describe("approval", () => {
+  it.live("U-56: with `allow` the handler sees tool and arguments, and may veto", () =>
+    Effect.gen(function* () {
+      const seen: Array<Pick<Approval.Call, "server" | "arguments" | "mode">> = []
+      const { heard, host } = yield* hostOf(
+        { s: Script.modern() },
+        {
+          handlers: {
+            approve: ({ arguments: args, mode, server, tool }) =>
+              Effect.sync(() => {
+                seen.push({ server: `${server}/${tool.name}`, arguments: args, mode })
+                return args["text"] === "bad" ? false : undefined
+              })
+          }
+        }
+      )
+      yield* host.add(entry("s"))
+      yield* host.ready("s")
+      assert.isNotTrue((yield* host.callTool("s__echo", hello)).isError)
+      const error = yield* Effect.flip(host.callTool("s__echo", { text: "bad" }))
+      assert.strictEqual(error.reason._tag, "ToolDenied")
+      assert.deepStrictEqual(seen, [
+        { server: "s/echo", arguments: hello, mode: "allow" },
+        { server: "s/echo", arguments: { text: "bad" }, mode: "allow" }
+      ])
+      assert.lengthOf(
+        Transcript.methods(yield* heard("s")).filter((method) => method === "tools/call"),
+        1
+      )
+    }).pipe(Effect.scoped, Effect.provide(EraMemory.layerNone))
+  )
+
+  it.live("U-56: a yes to a tool that is exchanged while the user reads does not count", () =>
+    Effect.gen(function* () {
+      const list = (description: string) =>
+        Script.answer({
+          tools: ["echo", "poke"].map((name) => ({ name, description, inputSchema: { type: "object" } }))
+        })
+      const reading = yield* Deferred.make<void>()
+      const read = yield* Deferred.make<void>()
+      const script = legacyWith(
+        { tools: { listChanged: true } },
+        {
+          "tools/list": [[list("harmless")], [list("not so harmless")]],
+          "tools/call": [
+            Script.say({ method: "notifications/tools/list_changed" }),
+            Script.answer({ content: [{ type: "text", text: "done" }] })
+          ]
+        }
+      )
+      const { heard, host } = yield* hostOf(
+        { s: script },
+        {
+          rules: [{ tool: "poke", decide: "allow", because: "it is ours" }],
+          handlers: {
+            approve: () => Effect.as(Effect.andThen(Deferred.succeed(reading, undefined), Deferred.await(read)), true)
+          }
+        }
+      )
+      yield* host.add(entry("s", { approval: "ask" }))
+      yield* host.ready("s")
+      const call = yield* Effect.forkChild(Effect.flip(host.callTool("s__echo", hello)))
+      yield* Deferred.await(reading)
+      yield* host.callTool("s__poke")
+      yield* until(host.catalogue, ({ tools }) => tools.get("s__echo")?.tool.description === "not so harmless")
+      yield* Deferred.succeed(read, undefined)
+      const error = yield* Fiber.join(call)
+      assert.strictEqual(error.reason._tag, "ToolDenied")
+      assert.include(error.message, "definition changed")
+      assert.lengthOf(
+        Transcript.methods(yield* heard("s")).filter((method) => method === "tools/call"),
+        1
+      )
+    }).pipe(Effect.scoped, Effect.provide(EraMemory.layerNone))
+  )
+})
+
+describe("questions of a server", () => {
+  const form = { message: "Name?", requestedSchema: { type: "object", properties: { name: { type: "string" } } } }
+  const asks = { method: "elicitation/create", params: form }
+  const asking = {
+    legacy: Script.legacy({
+      on: { "tools/call": [Script.say({ id: "q", ...asks }), Script.wait("100 millis"), Script.answer()] }
+    }),
+    modern: Script.modern({
+      on: {
+        "tools/call": [
+          [Script.answer({ resultType: "input_required", inputRequests: { q: asks }, requestState: "s" })],
+          [Script.answer()]
+        ]
+      }
+    })
+  }
+  const hostWith = (script: Script.Script, elicitation: Partial<ServerEntry.Elicitation>) =>
+    Effect.gen(function* () {
+      const seen: Array<string> = []
+      const answer = (_question: unknown, server: string) =>
+        Effect.sync(() => {
+          seen.push(server)
+          return { action: "accept", content: { name: "Ada" } } as const
+        })
+      const { host, servers } = yield* hostOf(
+        { s: script },
+        { handlers: { elicitation: { form: answer, url: answer } } }
+      )
+      yield* host.add(entry("s", { elicitation }))
+      yield* host.ready("s")
+      return { host, seen, server: servers.get("s")! }
+    })
+
+  it.live.each([{}, { url: true }])("U-58: in a mode its entry keeps off (%o) get -32602 before any handler", (off) =>
+    Effect.gen(function* () {
+      const { host, seen, server } = yield* hostWith(asking.legacy, off)
+      yield* host.callTool("s__echo", hello)
+      const heard = yield* hears(server, ({ id }) => id === "q")
+      const answer = heard.find(({ id }) => id === "q")
+      assert.deepInclude(answer?.["error"], { code: -32602 })
+      assert.deepStrictEqual(seen, [])
+      const declared = JSON.stringify(heard.find(({ method }) => method === "initialize")?.["params"])
+      assert.notInclude(declared, `"form"`)
+
+      const modern = yield* hostWith(asking.modern, off)
+      const error = yield* Effect.flip(modern.host.callTool("s__echo", hello))
+      assert.strictEqual(error.reason._tag, "InputRequired")
+      assert.deepStrictEqual(modern.seen, [])
+    }).pipe(Effect.scoped, Effect.provide(EraMemory.layerNone))
+  )
+
+  it.live("U-58: in a mode its entry allows reach the host's handler with the server's name, in both eras", () =>
+    Effect.gen(function* () {
+      for (const script of [asking.legacy, asking.modern]) {
+        const { host, seen } = yield* hostWith(script, { form: true })
+        assert.isNotTrue((yield* host.callTool("s__echo", hello)).isError)
+        assert.deepStrictEqual(seen, ["s"])
+      }
+    }).pipe(Effect.scoped, Effect.provide(EraMemory.layerNone))
+  )
+})
+
+describe("streams of a host", () => {
+  it.live("U-53: a reader that does not keep up loses the oldest events, and it shows", () =>
+    Effect.gen(function* () {
+      const { host } = yield* hostOf({ s: Script.modern() }, { replay: 1 })
+      const gaps: Array<number> = []
+      const go = yield* Deferred.make<void>()
+      let last = 0
+      yield* Effect.forkChild(
+        Stream.runForEach(host.events, ({ sequence }) =>
+          Effect.suspend(() => {
+            if (last !== 0 && sequence !== last + 1) gaps.push(sequence - last - 1)
+            last = sequence
+            return Deferred.await(go)
+          })
+        ),
+        { startImmediately: true }
+      )
+      yield* host.add(entry("s"))
+      yield* host.ready("s")
+      assert.strictEqual(yield* host.missed, 0)
+      yield* Effect.forEach(Array.from({ length: 300 }), () => host.callTool("s__echo", hello), { discard: true })
+      const missed = yield* host.missed
+      assert.isAbove(missed, 0)
+      yield* Deferred.succeed(go, undefined)
+      yield* Effect.sleep("50 millis")
+      assert.strictEqual(
+        gaps.reduce((sum, gap) => sum + gap, 0),
+        missed
+      )
+    }).pipe(Effect.scoped, Effect.provide(EraMemory.layerNone))
+  )
+})
