@@ -3,11 +3,14 @@
  * there is a result (M-MRTR). Questions of one round are answered side by side.
  */
 import * as Defaults from "@mcp-effect/protocol/Defaults"
+import * as Elicitation from "@mcp-effect/protocol/Elicitation"
 import type * as InputRequiredResult from "@mcp-effect/protocol/InputRequired"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import * as Limits from "../Limits.ts"
 import { InputRequired, McpClientError } from "../McpClientError.ts"
 import type { Respondent } from "./questions.ts"
+import { questionsIn } from "./urlRequired.ts"
 
 /** The two members that make a request a retry. */
 export interface Retry {
@@ -18,6 +21,15 @@ export interface Retry {
 /** A server that only gives state, and no question, is not asked again at once (T-16). */
 const pauseWithoutQuestions = "100 millis"
 
+/** An address that was opened for this request is not opened again; the server gets this much time for its page (T-15). */
+const pauseForPage = "2 seconds"
+
+/** The addresses the user agreed to open, by what asked for them. */
+type Opened = Set<string>
+
+const addressIn = (key: string, { method, params }: InputRequiredResult.InputRequest): string | undefined =>
+  method === "elicitation/create" && Elicitation.isUrl(params) ? JSON.stringify([key, params.url]) : undefined
+
 export const isInputRequired = (result: {
   readonly resultType?: string | undefined
 }): result is InputRequiredResult.InputRequired => result.resultType === "input_required"
@@ -25,7 +37,8 @@ export const isInputRequired = (result: {
 /** The answers to the questions of one round. */
 export const answers = Effect.fnUntraced(function* (
   questions: InputRequiredResult.InputRequired["inputRequests"],
-  respond: Respondent["respond"]
+  respond: Respondent["respond"],
+  opened: Opened = new Set()
 ): Effect.fn.Return<Retry["inputResponses"], string> {
   if (questions === undefined) return undefined
   const keys = Object.keys(questions)
@@ -35,12 +48,19 @@ export const answers = Effect.fnUntraced(function* (
     return yield* Effect.fail(`it asks ${keys.length} questions at once, more than ${most} (MaxOpenQuestions)`)
   const answered = yield* Effect.forEach(
     keys,
-    (key) => {
+    (key): Effect.Effect<readonly [string, InputRequiredResult.InputResponse], string> => {
       const question = questions[key]!
+      const address = addressIn(key, question)
+      if (address !== undefined && opened.has(address)) {
+        return Effect.as(Effect.sleep(pauseForPage), [key, { action: "accept" }] as const)
+      }
       return respond(
         question.method === "roots/list" ? { method: "roots/list", params: question.params ?? {} } : question
       ).pipe(
-        Effect.map(({ answer }) => [key, answer] as const),
+        Effect.map(({ answer }) => {
+          if (address !== undefined && "action" in answer && answer.action === "accept") opened.add(address)
+          return [key, answer] as const
+        }),
         Effect.mapError(({ message }) => `${question.method}: ${message}`)
       )
     },
@@ -67,9 +87,12 @@ interface Driving<A> {
 export const drive = <A extends { readonly resultType?: string | undefined }>(
   driving: Driving<A>
 ): Effect.Effect<A, McpClientError> =>
-  Effect.flatMap(driving.ask({}), (result) =>
-    isInputRequired(result) ? goOn(driving, result) : Effect.succeed(result)
-  )
+  Effect.matchEffect(driving.ask({}), {
+    onSuccess: (result) => (isInputRequired(result) ? goOn(driving, result) : Effect.succeed(result)),
+    onFailure: (error) => (questionsIn(error) === undefined ? Effect.fail(error) : openAndAskAgain(driving, error))
+  })
+
+const tooMany = (most: number) => `it went on asking after ${most} rounds (MaxInputRounds)`
 
 const goOn = Effect.fnUntraced(function* <A extends { readonly resultType?: string | undefined }>(
   { ask, method, onRound, respond, server }: Driving<A>,
@@ -77,14 +100,44 @@ const goOn = Effect.fnUntraced(function* <A extends { readonly resultType?: stri
 ): Effect.fn.Return<A, McpClientError> {
   const most = yield* Defaults.MaxInputRounds
   const refuse = (because: string) => new McpClientError({ server, reason: new InputRequired({ method, because }) })
+  const opened: Opened = new Set()
   let asked = first
   for (let round = 0; ; round++) {
-    if (round >= most) return yield* refuse(`it went on asking after ${most} rounds (MaxInputRounds)`)
+    if (round >= most) return yield* refuse(tooMany(most))
     onRound?.(asked)
-    const inputResponses = yield* Effect.mapError(answers(asked.inputRequests, respond), refuse)
+    const inputResponses = yield* Effect.mapError(answers(asked.inputRequests, respond, opened), refuse)
     if (inputResponses === undefined) yield* Effect.sleep(pauseWithoutQuestions)
     const result = yield* ask(retryOf(asked, inputResponses))
     if (!isInputRequired(result)) return result
     asked = result
   }
+})
+
+/**
+ * Sends the user to the addresses of a -32042 and the request once more, as often as the server says so (L-ELI-8). The
+ * error stands when the program opens no addresses.
+ */
+const openAndAskAgain = Effect.fnUntraced(function* <A extends { readonly resultType?: string | undefined }>(
+  driving: Driving<A>,
+  first: McpClientError
+): Effect.fn.Return<A, McpClientError> {
+  const { ask, method, onRound, respond, server } = driving
+  const most = yield* Defaults.MaxInputRounds
+  const refuse = (because: string) => new McpClientError({ server, reason: new InputRequired({ method, because }) })
+  const opened: Opened = new Set()
+  let error = first
+  for (let round = 0; round < most; round++) {
+    const inputRequests = questionsIn(error)
+    if (inputRequests === undefined) return yield* error
+    onRound?.({ resultType: "input_required", inputRequests })
+    const given = yield* Effect.mapError(answers(inputRequests, respond, opened), () => error)
+    const refused = Object.values(given ?? {}).find((answer) => "action" in answer && answer.action !== "accept")
+    if (refused !== undefined) return yield* refuse("the user did not open the address")
+    const next = yield* Effect.result(ask({}))
+    if (Result.isSuccess(next)) {
+      return isInputRequired(next.success) ? yield* goOn(driving, next.success) : next.success
+    }
+    error = next.failure
+  }
+  return yield* refuse(tooMany(most))
 })
