@@ -10,6 +10,7 @@ import * as NodeStdio from "@mcp-effect/transport/NodeStdio"
 import * as StreamableHttp from "@mcp-effect/transport/StreamableHttp"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
 import * as ChildProcess from "effect/process/ChildProcess"
 import * as Stream from "effect/Stream"
 import { setFlagsFromString } from "node:v8"
@@ -36,6 +37,13 @@ const handles = () =>
     .filter((kind) => kind !== "Immediate")
     .toSorted()
 
+/** Fibers that began and did not end, of those whose context has the counter. */
+let fibers = 0
+const counting = Layer.succeed(Metric.FiberRuntimeMetrics, {
+  recordFiberStart: () => void fibers++,
+  recordFiberEnd: () => void fibers--
+})
+
 const url = ChildProcess.make(process.execPath, [script, "http"], { forceKillAfter: "2 seconds" }).pipe(
   Effect.flatMap(({ stdout }) => Stream.runHead(stdout.pipe(Stream.decodeText(), Stream.splitLines))),
   Effect.flatMap(Effect.fromOption)
@@ -48,27 +56,29 @@ const call = (client: McpClient.McpClient["Service"], times: number) =>
     { concurrency: 64, discard: true }
   )
 
-const services = Layer.mergeAll(NodeServices.layer, NodeHttpClient.layerUndici, EraMemory.layerNone)
+const services = Layer.mergeAll(NodeServices.layer, NodeHttpClient.layerUndici, EraMemory.layerNone, counting)
 
 describe("leaks", () => {
   it.live.each(["modern", "legacy"] as const)(
-    "100,000 calls over one pipe, 64 at a time, leave less than 8 MiB and no handle: %s",
+    "100,000 calls over one pipe, 64 at a time, leave less than 8 MiB, no handle and no fiber: %s",
     (mode) =>
       Effect.gen(function* () {
         const client = yield* McpClient.connect(NodeStdio.make({ command: process.execPath, args: [script] }), { mode })
         yield* call(client, 5_000)
         const before = yield* held
         const busy = handles()
+        const running = fibers
         yield* call(client, 100_000)
         const after = yield* held
         assert.isBelow(after - before, 8)
         assert.deepStrictEqual(handles(), busy)
+        assert.strictEqual(fibers, running)
       }).pipe(Effect.scoped, Effect.provide(services)),
     120_000
   )
 
   it.live.each(["modern", "legacy"] as const)(
-    "1,000 connections over HTTP, opened, used and closed, leave less than 8 MiB and no handle: %s",
+    "1,000 connections over HTTP, opened, used and closed, leave less than 8 MiB, no handle and no fiber: %s",
     (mode) =>
       Effect.gen(function* () {
         const address = yield* url
@@ -81,10 +91,12 @@ describe("leaks", () => {
         yield* many(100)
         const before = yield* held
         const busy = handles().length
+        const running = fibers
         yield* many(1_000)
         const after = yield* held
         assert.isBelow(after - before, 8)
         assert.isAtMost(handles().length, busy + 8)
+        assert.strictEqual(fibers, running)
       }).pipe(Effect.scoped, Effect.provide(services)),
     120_000
   )
