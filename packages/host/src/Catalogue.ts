@@ -92,7 +92,7 @@ const ordered = (value: unknown): unknown =>
     ? value.map(ordered)
     : typeof value === "object" && value !== null
       ? Object.entries(value)
-          .sort(([a], [b]) => (a < b ? -1 : 1))
+          .toSorted(([a], [b]) => (a < b ? -1 : 1))
           .map(([key, member]) => [key, ordered(member)])
       : value
 
@@ -108,7 +108,7 @@ const fingerprints = new WeakMap<Tool.Tool, string>()
 export const fingerprint = (tool: Tool.Tool): string => {
   const known = fingerprints.get(tool)
   if (known !== undefined) return known
-  const { _meta, icons, ...definition } = tool
+  const { _meta, icons: _icons, ...definition } = tool
   const made = bytesToHex(sha256(utf8ToBytes(JSON.stringify(ordered(definition)))))
   fingerprints.set(tool, made)
   return made
@@ -124,7 +124,7 @@ export const make = (
   servers: Iterable<{ readonly entry: ServerEntry; readonly lists: Lists }>,
   approved: Approved
 ): Catalogue => {
-  const sorted = [...servers].sort((a, b) => (a.entry.name < b.entry.name ? -1 : 1))
+  const sorted = [...servers].toSorted((a, b) => (a.entry.name < b.entry.name ? -1 : 1))
   const all = <A>(pick: (lists: Lists) => ReadonlyArray<A>): ReadonlyArray<Owned<A>> =>
     sorted.flatMap(({ entry, lists }) => pick(lists).map((item) => ({ server: entry.name, item })))
   const tools = new Map<string, OwnedTool>()

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Approval from "../src/Approval.ts"
+import type * as Approval from "../src/Approval.ts"
 import * as Catalogue from "../src/Catalogue.ts"
 import { decide } from "../src/internal/gate.ts"
 import * as ServerEntry from "../src/ServerEntry.ts"

@@ -1,21 +1,27 @@
 /**
  * A host with the official servers filesystem, memory and everything side by side, and scripted ones that misbehave.
  */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import * as Host from "@mcp-effect/host/Host"
 import * as HostEvent from "@mcp-effect/host/HostEvent"
 import * as ServerEntry from "@mcp-effect/host/ServerEntry"
+import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
+import * as NodeScriptedServer from "@mcp-effect/testing/NodeScriptedServer"
 import * as Script from "@mcp-effect/testing/Script"
 import * as ScriptedServer from "@mcp-effect/testing/ScriptedServer"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import { binOf } from "../servers/hosting.ts"
 import * as Servers from "../servers/Servers.ts"
+import * as Watching from "./fixtures/watching.ts"
 
 const patient = 60_000
 
@@ -111,6 +117,124 @@ describe("a host with three official servers and two that misbehave", () => {
       const error = yield* Effect.flip(host.ready("files"))
       assert.strictEqual(error._tag === "HostError" ? error.reason._tag : error._tag, "CannotReach")
     }).pipe(Effect.scoped)
+  )
+})
+
+describe("many servers, some of them bad", () => {
+  it.live(
+    "U-50: the calls of a process that is killed end typed, the server heals, and the others do not notice",
+    () =>
+      Effect.gen(function* () {
+        const { entries } = yield* three
+        const { args, command } = yield* NodeScriptedServer.make(
+          Script.legacy({ on: { "tools/call": Script.silence }, again: { "tools/call": [Script.answer()] } })
+        )
+        yield* Watching.processes((pids) =>
+          Effect.gen(function* () {
+            const host = yield* Host.make()
+            yield* host.load([ServerEntry.stdio({ name: "victim", command, args, approval: "allow" })])
+            yield* host.ready("victim")
+            const victim = pids.findLast(Watching.isAlive)
+            yield* host.apply({ added: entries, changed: [], removed: [] })
+            yield* Effect.forEach(entries, ({ name }) => host.ready(name), { concurrency: 3 })
+
+            const calls = yield* Effect.forEach(Array.from({ length: 5 }), () =>
+              Effect.forkChild(Effect.flip(host.callTool("victim__echo", { text: "x" })), { startImmediately: true })
+            )
+            const sent = Stream.filter(
+              host.events,
+              ({ happening, server }) =>
+                server === "victim" && happening._tag === "Requested" && happening.method === "tools/call"
+            )
+            yield* seen(sent, 5)
+            const other = yield* Effect.forkChild(
+              Effect.forEach(Array.from({ length: 20 }), () => host.callTool("memory__read_graph"))
+            )
+            assert.isTrue(victim !== undefined && process.kill(victim, "SIGKILL"))
+            const errors = yield* Effect.forEach(calls, Fiber.join)
+            assert.deepStrictEqual(new Set(errors.map(({ reason }) => reason._tag)), new Set(["OutcomeUnknown"]))
+            assert.isTrue((yield* Fiber.join(other)).every(({ isError }) => isError !== true))
+            const healed = yield* host.callTool("victim__echo", { text: "well again" })
+            assert.include(JSON.stringify(healed.content), "well again")
+            yield* host.ready("victim")
+            for (const { name } of entries) {
+              assert.strictEqual(SubscriptionRef.getUnsafe((yield* host.server(name)).state)._tag, "Ready")
+            }
+            assert.isTrue(victim !== undefined && !Watching.isAlive(victim))
+          }).pipe(Effect.scoped)
+        )
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    patient
+  )
+
+  it.live(
+    "U-50, U-53: of 50 entries, 40 are ready side by side while 10 bad ones fail, each with an error that says why",
+    () =>
+      Effect.gen(function* () {
+        const inMemory = new Map<string, ScriptedServer.ScriptedServer>()
+        for (let at = 0; at < 36; at++) {
+          const script = at % 2 === 0 ? Script.legacy() : Script.modern()
+          inMemory.set(`memory-${at}`, yield* ScriptedServer.make(script))
+        }
+        inMemory.set("silent-1", yield* ScriptedServer.make(Script.legacy({ on: { "*": Script.silence } })))
+        const processes = yield* Effect.forEach(Array.from({ length: 4 }), () =>
+          NodeScriptedServer.make(Script.legacy())
+        )
+        const node = (name: string, code: string) =>
+          ServerEntry.stdio({ name, command: process.execPath, args: ["-e", code, name], connectTimeout: 15_000 })
+        const bad = [
+          ...["exit-1", "exit-2", "exit-3"].map((name) => node(name, "process.exit(1)")),
+          ServerEntry.stdio({ name: "missing-1", command: "no-such-command-1" }),
+          ServerEntry.stdio({ name: "missing-2", command: "no-such-command-2" }),
+          scripted("silent-1", { connectTimeout: 3_000 }),
+          { ...node("silent-2", "setInterval(() => {}, 1000)"), connectTimeout: 3_000 },
+          ServerEntry.http({ name: "url-1", url: "http://127.0.0.1:1/mcp", connectTimeout: 15_000 }),
+          ServerEntry.http({ name: "url-2", url: "not a url", connectTimeout: 15_000 }),
+          ServerEntry.sse({ name: "url-3", url: "http://127.0.0.1:1/sse", connectTimeout: 15_000 })
+        ]
+        const good = [
+          ...Array.from({ length: 36 }, (_, at) => scripted(`memory-${at}`)),
+          ...processes.map(({ args, command }, at) => ServerEntry.stdio({ name: `process-${at}`, command, args }))
+        ]
+        const host = yield* Host.make({
+          replay: 1_000,
+          transport: ({ name }) => Effect.sync(() => inMemory.get(name)?.pipe("stdio"))
+        })
+        const began = yield* Clock.currentTimeMillis
+        yield* host.load([...bad, ...good])
+        yield* Effect.forEach(good.slice(0, 36), ({ name }) => host.ready(name), { concurrency: "unbounded" })
+        const quick = (yield* Clock.currentTimeMillis) - began
+        yield* Effect.forEach(good, ({ name }) => host.ready(name), { concurrency: "unbounded" })
+        assert.strictEqual(SubscriptionRef.getUnsafe(host.catalogue).tools.size, 40)
+        const errors = yield* Effect.forEach(bad, ({ name }) => Effect.flip(host.ready(name)), {
+          concurrency: "unbounded"
+        })
+        const whole = (yield* Clock.currentTimeMillis) - began
+        assert.isBelow(quick, 10_000)
+        assert.isBelow(whole, 40_000)
+        assert.deepStrictEqual(
+          errors.map((error) => error.reason._tag),
+          [
+            "ServerExited",
+            "ServerExited",
+            "ServerExited",
+            "SpawnFailed",
+            "SpawnFailed",
+            "ProbeTimeout",
+            "ProbeTimeout",
+            "ProbeTransportFailure",
+            "ProbeTransportFailure",
+            "ProbeTransportFailure"
+          ]
+        )
+        for (const { name } of good) {
+          assert.strictEqual(SubscriptionRef.getUnsafe((yield* host.server(name)).state)._tag, "Ready")
+        }
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(Layer.mergeAll(NodeServices.layer, NodeHttpClient.layerUndici, EraMemory.layerNone))
+      ),
+    patient
   )
 })
 
