@@ -415,6 +415,25 @@ describe("what a server says unasked", () => {
   )
 })
 
+describe("a handler", () => {
+  it.effect("T-CB-2: is in place before the server can ask, even in one breath with its first answer", () =>
+    Effect.gen(function* () {
+      const params = { message: "?", requestedSchema: { type: "object", properties: {} } }
+      const eager = Peer.make((heard, me) => {
+        Peer.legacy()(heard, me)
+        if (heard.method === "initialize") me.say({ id: "early", method: "elicitation/create", params })
+      })
+      yield* McpClient.connect(eager.transport, {
+        mode: "legacy",
+        handlers: { elicitation: { form: () => Effect.succeed({ action: "accept", content: {} }) } }
+      })
+      yield* settled
+      const answered = eager.heard().find(({ id }) => id === "early")
+      assert.deepStrictEqual(answered?.result, { action: "accept", content: {} })
+    })
+  )
+})
+
 describe("a request", () => {
   const connected = Effect.fnUntraced(function* (react: Peer.React, mode: "legacy" | "2026-07-28" = "legacy") {
     const peer = Peer.make(mode === "legacy" ? Peer.legacy(react) : Peer.modern(react))
@@ -490,6 +509,118 @@ describe("a request", () => {
       yield* settled
       assert.deepStrictEqual(peer.methods(), ["tools/call", "notifications/cancelled"])
       assert.deepInclude(peer.heard()[1]?.params, { requestId: 2 })
+    })
+  )
+
+  const step = (me: Peer.Peer, progress: number) =>
+    me.say({ method: "notifications/progress", params: { progressToken: 2, progress } })
+
+  it.effect("T-RPC-2: resetOnProgress asks for progress by itself, and each step starts the time again", () =>
+    Effect.gen(function* () {
+      const { client, peer } = yield* connected(() => {})
+      const calling = yield* Effect.forkChild(
+        client.callTool("slow", {}, { timeout: "1 second", resetOnProgress: true })
+      )
+      yield* settled
+      assert.deepStrictEqual(peer.heard()[0]?.params?.["_meta"], { progressToken: 2 })
+      for (let half = 1; half <= 6; half++) {
+        yield* TestClock.adjust("500 millis")
+        step(peer, half)
+        yield* settled
+      }
+      peer.answer({ id: 2 }, said("after 3 seconds"))
+      assert.strictEqual(heardOf(yield* Fiber.join(calling)), "after 3 seconds")
+    })
+  )
+
+  it.effect("T-RPC-3: RequestCap counts from the sending, and no progress moves it", () =>
+    Effect.gen(function* () {
+      const { client, peer } = yield* connected(() => {})
+      const calling = yield* client
+        .callTool("slow", {}, { timeout: "1 second", resetOnProgress: true })
+        .pipe(
+          Effect.flip,
+          Effect.timed,
+          Effect.provideService(Defaults.RequestCap, Duration.seconds(3)),
+          Effect.forkChild
+        )
+      yield* settled
+      for (let fifth = 1; fifth <= 20; fifth++) {
+        yield* TestClock.adjust("200 millis")
+        step(peer, fifth)
+        yield* settled
+      }
+      const [took, error] = yield* Fiber.join(calling)
+      assert.strictEqual(error.reason._tag, "RequestTimedOut")
+      assert.strictEqual(Duration.toMillis(took), 3_000)
+      assert.deepStrictEqual(peer.methods(), ["tools/call", "notifications/cancelled"])
+    })
+  )
+
+  const asking = (requestState: string | undefined, inputRequests?: object) => ({
+    resultType: "input_required",
+    ...(requestState === undefined ? {} : { requestState }),
+    ...(inputRequests === undefined ? {} : { inputRequests })
+  })
+  const form = {
+    k: { method: "elicitation/create", params: { message: "?", requestedSchema: { type: "object", properties: {} } } }
+  }
+  const members = ({ heard }: Peer.Peer) =>
+    heard().map(({ params }) => [params?.["name"], params?.["requestState"], params?.["inputResponses"]])
+
+  it.effect("T-CB-4: the state goes back exactly as it came, absent stays absent, and no other call has it", () =>
+    Effect.gen(function* () {
+      const state = '{"a": 1}\u0000 '
+      const peer = Peer.make(
+        Peer.modern((heard, me) => {
+          const { inputResponses, name } = heard.params ?? {}
+          if (inputResponses !== undefined || name === "other")
+            return me.answer(heard, { resultType: "complete", ...said("done") })
+          me.answer(heard, asking(name === "stateful" ? state : undefined, form))
+        })
+      )
+      const client = yield* McpClient.connect(peer.transport, {
+        mode: "2026-07-28",
+        handlers: { elicitation: { form: () => Effect.succeed({ action: "decline" }) } }
+      })
+      const answers = { k: { action: "decline" } }
+      yield* Effect.all([client.callTool("stateful"), client.callTool("other")], { concurrency: 2 })
+      yield* client.callTool("stateless")
+      assert.deepStrictEqual(members(peer), [
+        ["stateful", undefined, undefined],
+        ["other", undefined, undefined],
+        ["stateful", state, answers],
+        ["stateless", undefined, undefined],
+        ["stateless", undefined, answers]
+      ])
+      assert.notProperty(peer.heard()[4]?.params, "requestState")
+      assert.strictEqual(new Set(peer.heard().map(({ id }) => id)).size, 5)
+    })
+  )
+
+  it.effect("T-CB-5: between rounds that only bring state there is a pause, which interrupting ends", () =>
+    Effect.gen(function* () {
+      let rounds = 0
+      const { client, peer } = yield* connected((heard, me) => {
+        if (heard.method !== "tools/call") return
+        if (++rounds === 4) return me.answer(heard, { resultType: "complete", ...said("done") })
+        me.answer(heard, asking("w"))
+      }, "2026-07-28")
+      const calling = yield* Effect.forkChild(client.callTool("slow"))
+      yield* settled
+      assert.lengthOf(peer.lines, 1)
+      yield* TestClock.adjust("99 millis")
+      yield* settled
+      assert.lengthOf(peer.lines, 1)
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual(heardOf(yield* Fiber.join(calling)), "done")
+      assert.lengthOf(peer.lines, 4)
+      rounds = 0
+      const stopped = yield* Effect.forkChild(client.callTool("slow"))
+      yield* settled
+      yield* Fiber.interrupt(stopped)
+      yield* TestClock.adjust("1 minute")
+      assert.lengthOf(peer.lines, 5)
     })
   )
 

@@ -214,7 +214,7 @@ describe("in the other modes", () => {
 })
 
 describe("when the scope closes", () => {
-  it.live("U-30: the HTTP session is ended with DELETE, and the server no longer knows it", () =>
+  it.live("U-30, T-LIFE-7: all calls share one HTTP session, which DELETE ends: the server no longer knows it", () =>
     Watching.overHttp((requests) =>
       Effect.gen(function* () {
         const server = yield* Servers.sdkHttp
@@ -222,12 +222,15 @@ describe("when the scope closes", () => {
           Effect.gen(function* () {
             const client = yield* McpClient.connect(server.target.url)
             yield* client.callTool("echo", { text: "in session" })
+            yield* client.callTool("echo", { text: "in the same" })
           })
         )
         const last = requests.at(-1)
         assert.deepInclude(last, { method: "DELETE", version: "2025-11-25", status: 200 })
         const session = requests.find((each) => each.method === "POST" && each.session !== undefined)?.session
         assert.isString(session)
+        const sessions = requests.flatMap((each) => (each.session === undefined ? [] : [each.session]))
+        assert.deepStrictEqual([...new Set(sessions)], [session])
         assert.strictEqual(last?.session, session)
         const after = yield* HttpClient.execute(
           HttpClientRequest.post(server.target.url, { headers: { "mcp-session-id": `${session}` } })
@@ -237,7 +240,7 @@ describe("when the scope closes", () => {
     ).pipe(Effect.provide(Platform))
   )
 
-  it.live("U-22: the modern era has nothing to end: no session, no DELETE, no GET", () =>
+  it.live("U-22, T-MOD-4: the modern era has nothing to end: no session, no DELETE, no GET", () =>
     Watching.overHttp((requests) =>
       Effect.gen(function* () {
         const server = yield* Servers.officialHttp

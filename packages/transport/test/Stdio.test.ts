@@ -142,7 +142,7 @@ describe.each(variants)("%s", (_name, layer) => {
     })
   )
 
-  it.live("T-STDIO-7: puts entries on top of a safe part of the environment", () =>
+  it.live("T-STDIO-7, T-SEC-6: puts entries on top of a safe part of the environment", () =>
     Effect.gen(function* () {
       const secret = Redacted.make("s3cret")
       process.env["MCP_EFFECT_PARENT"] = "seen"

@@ -62,7 +62,7 @@ describe.each(clients)("StreamableHttp over %s", (_name, client) => {
   const answering = (handler: Handler, request_ = request(1, "tools/list"), how: { revision: typeof modern } = now) =>
     Effect.flatMap(opened(handler), ({ wire }) => wire.exchange(request_, how))
 
-  it.live("M-HTTP-7, M-HDR-1 to 6: a modern request carries its headers, and no session", () =>
+  it.live("M-HTTP-7, M-HDR-1 to 6, T-MOD-4: a modern request carries its headers, and no session", () =>
     Effect.gen(function* () {
       const { endpoint, seen, url, wire } = yield* opened(
         ({ json: { id } }, response) => json(response, success(id), { "mcp-session-id": "never" }),
@@ -308,7 +308,23 @@ describe.each(clients)("StreamableHttp over %s", (_name, client) => {
     })
   )
 
-  it.live("M-HTTP-16, U-24: messages on an event stream are heard in order, before the answer", () =>
+  it.live("T-SEC-2: another origin, were it only another port, hears nothing, least of all a secret", () =>
+    Effect.gen(function* () {
+      const other = yield* serve(({ json: { id } }, response) => json(response, success(id)))
+      const { seen, wire } = yield* opened(
+        ({ json: { method } }, response) => response.writeHead(Number(method), { location: other.url }).end(),
+        { headers: { Authorization: Redacted.make("Bearer s3cret"), "X-Key": Redacted.make("s3cret") } }
+      )
+      for (const status of [301, 302, 303, 307, 308]) {
+        const reason = yield* reasonOf(wire.exchange(request(status, String(status)), now))
+        assert.deepInclude(reason, { _tag: "HttpRejected", status, location: other.url })
+      }
+      assert.lengthOf(seen, 5)
+      assert.deepStrictEqual(other.seen, [])
+    })
+  )
+
+  it.live("M-HTTP-16, U-24, T-SSE-3: messages on an event stream are heard in order, before the answer", () =>
     Effect.gen(function* () {
       const { heard, wire } = yield* opened(({ json: { id } }, response) => {
         events(response)
@@ -328,7 +344,7 @@ describe.each(clients)("StreamableHttp over %s", (_name, client) => {
     })
   )
 
-  it.live("T-SSE-1 to 4: line ends, chunks and characters may be cut anywhere", () =>
+  it.live("T-SSE-1, T-SSE-2, T-SSE-4: line ends, chunks and characters may be cut anywhere", () =>
     Effect.gen(function* () {
       const { wire } = yield* opened(({ json: { id } }, response) => {
         events(response)
@@ -568,7 +584,7 @@ describe.each(clients)("StreamableHttp over %s", (_name, client) => {
     })
   )
 
-  it.live("U-22: a modern wire opens no stream of its own", () =>
+  it.live("U-22, T-MOD-4: a modern wire opens no stream of its own", () =>
     Effect.gen(function* () {
       const { seen, wire } = yield* opened((_seen, response) => response.writeHead(202).end())
       yield* wire.send(initialized, modern)
@@ -737,6 +753,31 @@ describe.each(clients)("StreamableHttp over %s", (_name, client) => {
       assert(reason._tag === "HttpRejected")
       assert.strictEqual(reason.cause, cause)
       assert.strictEqual(reason.message, "MCP: HTTP 401 no")
+    })
+  )
+})
+
+describe("StreamableHttp over undici", () => {
+  it.live.each([
+    ["comments now and then", ": still here\n\n"],
+    ["nothing at all", undefined]
+  ] as const)("T-HTTP-10: waits for a stream that says %s, whatever limits its connections have", ([, comment]) =>
+    Effect.gen(function* () {
+      // What cuts after five minutes elsewhere, made small; undici looks at its clock about once a second.
+      const hasty = NodeHttpClient.layerUndiciOptions({ bodyTimeout: 100, headersTimeout: 100 })
+      const { url } = yield* serve(({ json: { id } }, response) => {
+        events(response)
+        const ticking = setInterval(() => comment !== undefined && response.write(comment), 500)
+        setTimeout(() => {
+          clearInterval(ticking)
+          response.end(event(success(id, { late: true })))
+        }, 2_500)
+      })
+      const transport = yield* Effect.provideContext(StreamableHttp.make({ url }), yield* Layer.build(hasty))
+      const wire = yield* transport.open(() => {})
+      const [took, answer] = yield* Effect.timed(wire.exchange(request(1, "x"), now))
+      assert.deepInclude(answer, { result: { late: true } })
+      assert.isAtLeast(Duration.toMillis(took), 2_400)
     })
   )
 })

@@ -52,7 +52,7 @@ describe("an event stream", () => {
   ]
 
   it.effect.prop(
-    "T-SSE-1 to 4: gives the same events however the bytes are cut",
+    "T-SSE-1, T-SSE-2, T-SSE-3, T-SSE-4: gives the same events however the bytes are cut",
     [Schema.Array(Schema.Int)],
     ([cuts]) =>
       Effect.gen(function* () {
