@@ -248,12 +248,14 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
         }
         if (!settled) {
           over = how.untilOver?.((reason) => {
+            if (settled) return
             leave()
             settle(Exit.fail(failed(reason)))
             fiber.interruptUnsafe()
           })
         }
         return Effect.suspend(() => {
+          settled = true
           over?.()
           leave()
           return Fiber.interrupt(fiber)
