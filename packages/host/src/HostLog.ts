@@ -46,7 +46,7 @@ export interface Line {
  * @since 0.1.0
  */
 export interface Options {
-  /** The least serious level that is kept: `info`. */
+  /** The least serious level that is kept: `debug`, so that every request is there. `info` leaves them out. */
   readonly level?: Logging.Level
   /** How many lines a late reader still gets. 256. */
   readonly replay?: number
@@ -61,7 +61,10 @@ export interface Options {
 export interface HostLog {
   /** The lines, beginning with the last `Options.replay`. Slow readers lose the oldest past 1,024 more. */
   readonly lines: Stream.Stream<Line>
-  /** Adds a line of the program's own, in order with the others: what a language model is told and says. */
+  /**
+   * Adds a line of the program's own, in order with the others: what a language model is told and says. What happened in a
+   * followed host before is above it. `info` by default.
+   */
   readonly write: (line: {
     readonly text: string
     readonly level?: Logging.Level
@@ -91,7 +94,7 @@ const waiting = 65_536
 const patience = 1_000
 
 const start = Effect.fnUntraced(function* (
-  { level: floor = "info", replay = 256 }: Options,
+  { level: floor = "debug", replay = 256 }: Options,
   file: LogFile.LogFile | undefined
 ): Effect.fn.Return<HostLog, never, Scope.Scope> {
   const clock = yield* Clock.Clock
@@ -141,11 +144,16 @@ const start = Effect.fnUntraced(function* (
   return {
     lines: lines.stream,
     write: ({ level = "info", server, text }) =>
-      Effect.sync(() => add({ at: clock.currentTimeMillisUnsafe(), level, server, text })),
+      // Followers run first: what the host did before this is above it.
+      Effect.andThen(
+        Effect.yieldNow,
+        Effect.sync(() => add({ at: clock.currentTimeMillisUnsafe(), level, server, text }))
+      ),
     follow: (host) =>
       host.events.pipe(
         Stream.runForEach(logged(host)),
-        Effect.forkIn(scope, { startImmediately: true }),
+        // Not in the scope, which would end it before the finalizer above lets it read the last events.
+        Effect.forkDetach({ startImmediately: true }),
         Effect.map((fiber) => void followers.add(fiber))
       ),
     hide: (secret) => Effect.sync(() => secrets.hide(secret)),
@@ -170,7 +178,7 @@ export const make = (options: Options = {}): Effect.Effect<HostLog, never, Scope
  * import { Effect } from "effect"
  *
  * export const program = Effect.gen(function* () {
- *   const log = yield* HostLog.toFile({ path: "my-assistant.log", level: "debug" })
+ *   const log = yield* HostLog.toFile({ path: "my-assistant.log" })
  *   const host = yield* Host.make()
  *   yield* log.follow(host)
  *   return host

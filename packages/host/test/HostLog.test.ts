@@ -1,19 +1,33 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
+import * as Host from "@mcp-effect/host/Host"
 import * as HostLog from "@mcp-effect/host/HostLog"
+import * as LogFile from "@mcp-effect/host/LogFile"
+import * as ServerEntry from "@mcp-effect/host/ServerEntry"
+import { type Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
+import * as Script from "@mcp-effect/testing/Script"
+import * as ScriptedServer from "@mcp-effect/testing/ScriptedServer"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Stream from "effect/Stream"
 
+const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
+const read = (path: string) => Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(path))
+const env = (variables: Readonly<Record<string, string>>) =>
+  Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: { ...variables } }))
+
+const secret = "pa$$-w0rd-of-the-entry"
+const bearer = "token-of-another-entry"
+
 describe("the log of a host", () => {
   it.live("U-59: spans runs in one file, in order, from the least level on, with secrets hidden and on one line", () =>
     Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const path = `${yield* fs.makeTempDirectoryScoped()}/host.log`
+      const path = `${yield* folder}/host.log`
       const run = (text: string) =>
         Effect.scoped(
           Effect.gen(function* () {
-            const log = yield* HostLog.toFile({ path })
+            const log = yield* HostLog.toFile({ path, level: "info" })
             yield* log.write({ text: "too little", level: "debug" })
             yield* log.write({ text, server: "files" })
             return yield* Stream.runCollect(Stream.take(log.lines, 1))
@@ -22,11 +36,176 @@ describe("the log of a host", () => {
       const [line] = yield* run("first\nAuthorization: Bearer abc.def")
       assert.strictEqual(line?.server, "files")
       yield* run("second https://u:p@host/?token=abc")
-      const text = yield* fs.readFileString(path)
       assert.match(
-        text,
+        yield* read(path),
         /^\S+ INFO \[files\] first\\nAuthorization: <redacted>\n\S+ INFO \[files\] second https:\/\/<redacted>@host\/\?token=<redacted>\n$/
       )
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.live(
+    "U-59: has every connection event, request and tool call of a host that loads later, and the model's lines between",
+    () =>
+      Effect.gen(function* () {
+        const path = `${yield* folder}/deeper/host.log`
+        const leak = `no rights: ${secret}, Bearer ${bearer}`
+        const scripts: Readonly<Record<string, Script.Script>> = {
+          good: Script.legacy(),
+          bad: Script.modern({ on: { "tools/call": [Script.fail(-32603, { message: leak })] } })
+        }
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const log = yield* HostLog.toFile({ path })
+            const host = yield* Host.make({
+              approval: "allow",
+              transport: ({ name }) =>
+                Effect.map(ScriptedServer.make(scripts[name] ?? Script.modern()), (server) => server.pipe("stdio"))
+            })
+            yield* log.follow(host)
+            yield* host.load([
+              ServerEntry.stdio({ name: "good", command: "x" }),
+              ServerEntry.stdio({ name: "bad", command: "x", env: { KEY: secret, B: `Bearer ${bearer}` } })
+            ])
+            yield* host.ready("good")
+            yield* host.ready("bad")
+            for (const n of [1, 2, 3]) {
+              yield* log.write({ text: `model asks ${n}` })
+              yield* host.callTool("good__echo", { text: "x" })
+              yield* log.write({ text: `model reads ${n}` })
+            }
+            yield* Effect.flip(host.callTool("bad__echo", { text: "x" }))
+            yield* log.write({ text: `the program says ${secret}`, level: "critical" })
+            yield* host.stop("good")
+          })
+        )
+        const text = yield* read(path)
+        assert.notInclude(text, secret)
+        assert.notInclude(text, bearer)
+        for (const expected of [
+          /^\S+Z NOTICE loaded: 2 added/m,
+          /^\S+Z INFO \[good\] Connecting$/m,
+          /^\S+Z INFO \[good\] Ready$/m,
+          /^\S+Z DEBUG \[good\] tools\/list #\S+$/m,
+          /^\S+Z DEBUG \[good\] tools\/list #\S+ answered in \d+ ms$/m,
+          /^\S+Z ERROR \[bad\] tools\/call #\S+ failed: MCP error -32603: no rights: <redacted>, <redacted>$/m,
+          /^\S+Z CRITICAL the program says <redacted>$/m,
+          /^\S+Z INFO \[good\] Stopped$/m
+        ]) {
+          assert.match(text, expected)
+        }
+        const lines = text.split("\n").map((line) => line.replace(/^\S+ \w+ (\[\w+\] )?/, ""))
+        for (const n of [1, 2, 3]) {
+          const between = lines.slice(lines.indexOf(`model asks ${n}`) + 1, lines.indexOf(`model reads ${n}`))
+          assert.isTrue(
+            between.some((line) => line.startsWith(`call ${n} of echo ended`)),
+            text
+          )
+          assert.isTrue(between.some((line) => line.startsWith("tools/call")))
+        }
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.effect("U-59: the program's stream begins with the last lines, and says whose they are", () =>
+    Effect.gen(function* () {
+      const log = yield* HostLog.make({ replay: 2 })
+      yield* log.hide("much too secret")
+      for (const text of ["1", "2", "3: much too secret"]) yield* log.write({ text })
+      yield* log.write({ text: "4", server: "files", level: "alert" })
+      const late = yield* Stream.runCollect(Stream.take(log.lines, 2))
+      assert.deepStrictEqual(
+        late.map(({ level, server, text }) => [level, server, text]),
+        [
+          ["info", undefined, "3: <redacted>"],
+          ["alert", "files", "4"]
+        ]
+      )
+      assert.strictEqual(HostLog.format(late[1]!), "1970-01-01T00:00:00.000Z ALERT [files] 4")
+      assert.strictEqual(yield* log.lost, 0)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("the file of a log", () => {
+  it.live(
+    "U-59: a file that would grow too large becomes the first of the older ones, of which there are so many",
+    () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const home = yield* folder
+        const path = `${home}/a.log`
+        const file = yield* LogFile.make({ path, maxBytes: 10, files: 3 })
+        for (const n of [1, 2, 3, 4, 5, 6, 7]) yield* file.append(`line${n}\n`)
+        assert.deepStrictEqual((yield* fs.readDirectory(home)).toSorted(), ["a.log", "a.log.1", "a.log.2"])
+        assert.deepStrictEqual(yield* Effect.forEach([path, `${path}.1`, `${path}.2`], read), [
+          "line7\n",
+          "line6\n",
+          "line5\n"
+        ])
+        const again = yield* LogFile.make({ path, maxBytes: 12, files: 1 })
+        yield* again.append("line8\n")
+        assert.strictEqual(yield* read(path), "line7\nline8\n")
+        yield* again.append("line9\n")
+        assert.strictEqual(yield* read(path), "line9\n")
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.live("U-59: a file that cannot be written is a diagnostic; it is tried again, and nothing fails", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const path = `${yield* folder}/taken`
+      yield* fs.makeDirectory(path)
+      const seen: Array<Diagnostic> = []
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const log = yield* HostLog.toFile({ path })
+          const host = yield* Host.make()
+          yield* log.follow(host)
+          yield* host.load([])
+          yield* log.write({ text: "lost" })
+          const [line] = yield* log.lines.pipe(
+            Stream.filter(({ text }) => text === "lost"),
+            Stream.take(1),
+            Stream.runCollect
+          )
+          assert.strictEqual(line?.level, "info")
+        })
+      ).pipe(Effect.provideService(Diagnostics, (diagnostic) => Effect.sync(() => void seen.push(diagnostic))))
+      assert.deepInclude(seen[0], { _tag: "CallbackFailed", server: "host", callback: `the log file ${path}` })
+
+      const file = yield* LogFile.make({ path })
+      yield* Effect.provideService(file.append("lost\n"), Diagnostics, () => Effect.void)
+      yield* fs.remove(path, { recursive: true })
+      yield* file.append("kept\n")
+      assert.strictEqual(yield* read(path), "kept\n")
+    }).pipe(
+      Effect.scoped,
+      Effect.provideService(Diagnostics, () => Effect.void),
+      Effect.provide(NodeServices.layer)
+    )
+  )
+
+  it.live("U-59: a bare name goes to the user's documents; a path goes where it says", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const HOME = yield* folder
+      const locate = (name: string, variables: Readonly<Record<string, string>>) =>
+        LogFile.locate(name).pipe(env(variables))
+      assert.strictEqual(yield* locate("a.log", { HOME }), `${HOME}/Documents/a.log`)
+      assert.strictEqual(yield* locate("a.log", { HOME, XDG_DOCUMENTS_DIR: "/papers" }), "/papers/a.log")
+      assert.strictEqual(yield* locate("/var/a.log", { HOME, XDG_DOCUMENTS_DIR: "/papers" }), "/var/a.log")
+      yield* fs.makeDirectory(`${HOME}/.config`)
+      const dirs = (line: string) =>
+        fs.writeFileString(`${HOME}/.config/user-dirs.dirs`, `# written by a tool\n${line}\n`)
+      yield* dirs('XDG_DOCUMENTS_DIR="$HOME/Dokumente"')
+      assert.strictEqual(yield* locate("a.log", { HOME }), `${HOME}/Dokumente/a.log`)
+      yield* dirs('XDG_DOCUMENTS_DIR="/mnt/papers"')
+      assert.strictEqual(yield* locate("a.log", { HOME }), "/mnt/papers/a.log")
+      yield* dirs('XDG_DOCUMENTS_DIR="$(rm -rf ~)"')
+      assert.strictEqual(yield* locate("a.log", { HOME }), `${HOME}/Documents/a.log`)
+      const file = yield* LogFile.make({ path: "b.log" }).pipe(env({ XDG_DOCUMENTS_DIR: HOME }))
+      yield* file.append("here\n")
+      assert.strictEqual(yield* read(`${HOME}/b.log`), "here\n")
+      assert.strictEqual(Number((yield* fs.stat(file.path)).mode) & 0o777, 0o600)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 })
