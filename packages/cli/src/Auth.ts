@@ -20,12 +20,17 @@ import { CommandFailed } from "./ExitCode.ts"
 import * as Places from "./Places.ts"
 import * as Render from "./Render.ts"
 
-/** Shows the address before a browser opens it: there may be none here. */
+/** Shows the address before a browser opens it. Where none opens, the person opens it. */
 const browser = Layer.effect(
   Browser.Browser,
   Effect.map(Browser.Browser, (opener) => ({
     open: (address: URL) =>
-      Effect.andThen(Console.error(`Sign in at ${Render.oneLine(address.href)}`), opener.open(address))
+      Effect.andThen(
+        Console.error(`Sign in at ${Render.oneLine(address.href)}`),
+        Effect.catch(opener.open(address), () =>
+          Console.error("note: no browser was opened; open the address yourself")
+        )
+      )
   }))
 ).pipe(Layer.provide(Browser.layer()))
 

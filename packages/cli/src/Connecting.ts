@@ -15,10 +15,12 @@ import * as Mode from "@mcp-effect/negotiation/Mode"
 import type { NegotiationError } from "@mcp-effect/negotiation/NegotiationError"
 import * as Defaults from "@mcp-effect/protocol/Defaults"
 import { describe, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
+import * as Version from "@mcp-effect/protocol/Version"
 import * as ExchangeLog from "@mcp-effect/transport/ExchangeLog"
 import * as HttpSse from "@mcp-effect/transport/HttpSse"
 import * as Stdio from "@mcp-effect/transport/Stdio"
 import * as StreamableHttp from "@mcp-effect/transport/StreamableHttp"
+import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -95,7 +97,11 @@ const httpFor = Effect.fnUntraced(function* (url: string) {
       AuthorizationFlow.layerUnavailable,
       ClientRegistration.layer()
     ]),
-    Layer.catchCause(() => plain)
+    Layer.catchCause((cause) => {
+      const error = Cause.squash(cause)
+      const because = Render.oneLine(error instanceof Error ? error.message : "it cannot be used")
+      return Layer.unwrap(Effect.as(Console.error(`note: no saved token is sent, ${because}`), plain))
+    })
   )
 })
 
@@ -125,6 +131,10 @@ const transportOf = Effect.fnUntraced(function* (
   entry: ServerEntry | undefined,
   options: Options
 ) {
+  const { header } = options
+  if (header.length > 0 && (entry?.type === "stdio" || "command" in target)) {
+    return yield* usage("--header goes with a URL; a server in a process has no headers")
+  }
   if (entry?.type === "stdio") {
     const { args, command, cwd, env } = entry
     return yield* Stdio.make({ command, args, env, ...(cwd === undefined ? {} : { cwd }) })
@@ -134,7 +144,7 @@ const transportOf = Effect.fnUntraced(function* (
     return yield* Stdio.make({ command, args })
   }
   const url = entry === undefined ? ("url" in target ? target.url : "") : entry.url
-  const headers = { ...entry?.headers, ...(yield* headersOf(options.header)) }
+  const headers = { ...entry?.headers, ...(yield* headersOf(header)) }
   const http = yield* Layer.build(yield* httpFor(url))
   const make = entry?.type === "sse" ? HttpSse.make : StreamableHttp.make
   return yield* Effect.provide(make({ url, headers }), http)
@@ -143,6 +153,9 @@ const transportOf = Effect.fnUntraced(function* (
 const modeOf = Effect.fnUntraced(function* (entry: ServerEntry | undefined, { era, pin, prior }: Options) {
   const saved = Option.isSome(prior) ? yield* Places.json(prior.value) : undefined
   if (Option.isSome(pin)) {
+    if (!Version.isModern(pin.value)) {
+      return yield* usage(`--pin takes one of ${Version.modern.join(", ")}; --era legacy is the other era`)
+    }
     if (era === "legacy") return yield* usage("--pin takes a modern version; --era legacy is the other era")
     return Mode.Mode.Pin({ version: pin.value, verify: false, prior: saved })
   }

@@ -60,7 +60,7 @@ export const take = (
   const [program, ...args] = command
   if (program !== undefined && program !== "") {
     const [first] = words
-    return first !== undefined && isUrl(first)
+    return first !== undefined && isUrl(first) && !takesAddresses.has(verb)
       ? Result.fail(`which server? Both ${shown(first)} and a command after \`--\` are given; give one`)
       : Result.succeed({ target: { command: [program, ...args] }, rest: words })
   }
@@ -75,6 +75,9 @@ export const take = (
   }
   return Result.succeed({ target: isUrl(first) ? { url: first } : { name: first }, rest })
 }
+
+/** Commands whose words after the server are addresses themselves. */
+const takesAddresses: ReadonlySet<string> = new Set(["read", "watch"])
 
 const isUrl = (word: string) => /^[a-z][a-z0-9+.-]*:\/\//i.test(word)
 
