@@ -29,7 +29,7 @@ export interface HostedServer {
   readonly lists: SubscriptionRef.SubscriptionRef<Lists>
   /**
    * Begins to connect and returns at once; `ready` waits for the outcome. Does nothing when the server runs already. A
-   * failure is a state and an event.
+   * failure is a state and an event. A server that was removed stays stopped.
    */
   readonly start: Effect.Effect<void>
   /**

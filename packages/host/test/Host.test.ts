@@ -177,6 +177,37 @@ describe("servers side by side", () => {
   )
 })
 
+describe("a server that was removed", () => {
+  it.live("U-50: stays stopped, however it is started again, also at the same time", () =>
+    Effect.gen(function* () {
+      const { heard, host } = yield* hostOf({ s: Script.legacy() })
+      for (let pauses = 0; pauses < 30; pauses++) {
+        const server = yield* host.add(entry("s"))
+        yield* server.ready
+        const restarting = yield* Effect.forkChild(
+          Effect.andThen(
+            Effect.forEach(Array.from({ length: pauses }), () => Effect.yieldNow),
+            server.restart
+          ),
+          { startImmediately: true }
+        )
+        yield* host.remove("s")
+        yield* Fiber.join(restarting)
+        yield* server.start
+        yield* Effect.sleep("1 millis")
+        assert.strictEqual(SubscriptionRef.getUnsafe(server.state)._tag, "Stopped", `after ${pauses} pauses`)
+        const error = yield* Effect.flip(server.ready)
+        assert.strictEqual(error.reason._tag, "NotReady")
+      }
+      const all = yield* heard("s")
+      assert.lengthOf(
+        all.filter(({ event }) => event === "ended"),
+        Transcript.wires(all)
+      )
+    }).pipe(Effect.scoped, Effect.provide(EraMemory.layerNone))
+  )
+})
+
 describe("a call that takes too long", () => {
   const script = { on: { "tools/call": Script.silence } }
   const wires = [

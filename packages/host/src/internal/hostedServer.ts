@@ -305,6 +305,7 @@ export const make = Effect.fnUntraced(function* <R>(
   })
 
   const begin = Effect.gen(function* () {
+    if (scope.state._tag === "Closed") return
     if (session !== undefined && SubscriptionRef.getUnsafe(state)._tag !== "Failed") return
     if (session !== undefined) yield* end
     yield* become(ServerState.Connecting())
@@ -320,6 +321,8 @@ export const make = Effect.fnUntraced(function* <R>(
   // Stopping goes on when the one who asked for it is gone.
   const start = one.withPermits(1)(Effect.uninterruptible(begin))
   const stop = one.withPermits(1)(Effect.uninterruptible(end))
+  // A start that came between the last stop and this.
+  yield* Effect.addFinalizer(() => stop)
 
   const notReady = Effect.suspend(() => {
     const now = SubscriptionRef.getUnsafe(state)
