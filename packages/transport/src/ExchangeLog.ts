@@ -6,6 +6,7 @@
  *
  * @since 0.1.0
  */
+import { reporter } from "@mcp-effect/protocol/Diagnostic"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -17,6 +18,7 @@ import type * as PlatformError from "effect/PlatformError"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { contained } from "./internal/contained.ts"
 import * as Outbox from "./internal/outbox.ts"
 import * as Replay from "./internal/replay.ts"
 import { type Incoming, type Open, Transport, type Wire } from "./Transport.ts"
@@ -46,7 +48,7 @@ export type Entry =
   | { readonly event: "closed"; readonly wire: number; readonly at: number }
 
 /**
- * Where entries go: called synchronously, in order; it must not throw.
+ * Where entries go: called synchronously, in order. One that throws is reported and hears no more of that wire.
  *
  * @category models
  * @since 0.1.0
@@ -65,13 +67,14 @@ export type Write = (entry: Entry) => void
  * @category constructors
  * @since 0.1.0
  */
-export const record = (transport: Transport["Service"], write: Write): Transport["Service"] => {
+export const record = (transport: Transport["Service"], writer: Write): Transport["Service"] => {
   let wires = 0
   const recorded =
     (open: Open): Open =>
     (hear) =>
       Effect.gen(function* () {
         const wire = ++wires
+        const write = contained(transport.endpoint, "the writer of the exchange log", writer, yield* reporter)
         const clock = yield* Clock.Clock
         const now = () => ({ wire, at: clock.currentTimeMillisUnsafe() })
         const sent = (message: JsonRpc.Message) => write({ event: "sent", ...now(), message: Replay.redact(message) })

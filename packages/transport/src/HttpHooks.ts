@@ -14,6 +14,8 @@
  *
  * @since 0.1.0
  */
+import { Diagnostic, reporter } from "@mcp-effect/protocol/Diagnostic"
+import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Headers from "effect/http/Headers"
@@ -26,6 +28,7 @@ import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import * as Address from "./internal/address.ts"
 import * as Body from "./internal/httpBody.ts"
+import { contained } from "./internal/contained.ts"
 import { Taken } from "./internal/httpFailure.ts"
 
 /**
@@ -52,7 +55,8 @@ export interface Seen {
 }
 
 /**
- * What watches the body of a response pass by. It is called synchronously and must not throw.
+ * What watches the body of a response pass by. It is called synchronously; one that throws is reported and sees no more of
+ * that response.
  *
  * @category models
  * @since 0.1.0
@@ -92,6 +96,11 @@ const seenIn = ({ headers, request, status, url }: HttpClientResponse.HttpClient
   headers
 })
 
+const failedHook = (request: HttpClientRequest.HttpClientRequest, cause: unknown, description: string) =>
+  new HttpClientError.HttpClientError({
+    reason: new HttpClientError.TransportError({ request, cause, description })
+  })
+
 /**
  * Adds headers to every request, asked for anew each time: a token that is refreshed, a correlation id. Their values do
  * not show in spans. What fails to give headers fails the request, as `Unreachable`.
@@ -104,12 +113,8 @@ export const headers =
   (client) =>
     HttpClient.transform(client, (_send, request) =>
       current.pipe(
-        Effect.mapError(
-          (cause) =>
-            new HttpClientError.HttpClientError({
-              reason: new HttpClientError.TransportError({ request, cause, description: "a hook gave no headers" })
-            })
-        ),
+        Effect.mapError((cause) => failedHook(request, cause, "a hook gave no headers")),
+        Effect.catchDefect((defect) => Effect.fail(failedHook(request, defect, "a hook gave no headers"))),
         Effect.flatMap((given) => {
           const plain = Object.entries(given).map(
             ([name, value]) => [name, Redacted.isRedacted(value) ? Redacted.value(value) : value] as const
@@ -127,7 +132,8 @@ export const headers =
 
 /**
  * Sees every response, and its body as it passes by when `look` gives a watcher. Observing never waits for a body and
- * never buffers one, so an event stream goes on as it comes.
+ * never buffers one, so an event stream goes on as it comes. A `look` that throws or dies is reported, and the response goes
+ * on without it.
  *
  * @category hooks
  * @since 0.1.0
@@ -137,15 +143,28 @@ export const observe =
   (client) =>
     HttpClient.transform(client, (send) =>
       Effect.flatMap(send, (response) =>
-        Effect.map(look(seenIn(response)), (watcher) => (watcher === undefined ? response : watched(response, watcher)))
+        Effect.flatMap(reporter, (report) => {
+          const seen = seenIn(response)
+          const failed = (because: string) =>
+            report(Diagnostic.CallbackFailed({ server: seen.url, callback: observer, because, failed: 1 }))
+          return Effect.suspend(() => look(seen)).pipe(
+            Effect.catchDefect((defect) => Effect.sync(() => failed(excerpt(String(defect))))),
+            Effect.map((watcher) => (watcher === undefined ? response : watched(response, watcher, report)))
+          )
+        })
       )
     )
 
+const observer = "an observer of HTTP responses"
+
 const watched = (
   response: HttpClientResponse.HttpClientResponse,
-  { chunk = () => {}, end = () => {} }: Watcher
+  watcher: Watcher,
+  report: (diagnostic: Diagnostic) => void
 ): HttpClientResponse.HttpClientResponse => {
-  const ended = Effect.sync(end)
+  const server = Address.shown(response.url)
+  const chunk = contained(server, observer, watcher.chunk, report)
+  const ended = Effect.sync(() => contained(server, observer, watcher.end, report)(undefined))
   const bytes = response.arrayBuffer.pipe(
     Effect.tap((buffer) => Effect.sync(() => chunk(new Uint8Array(buffer)))),
     Effect.ensuring(ended)
@@ -165,7 +184,8 @@ const watched = (
 
 /**
  * Decides over every response before the transport reads it. `text` is the body, for those who want to decide by it; it
- * can be asked for once, takes at most 64 KiB, and an event stream is better left alone: its text comes with its end.
+ * can be asked for once, takes at most 64 KiB, and an event stream is better left alone: its text comes with its end. A
+ * `decide` that throws or dies fails the request, as `Unreachable`.
  *
  * @category hooks
  * @since 0.1.0
@@ -181,8 +201,16 @@ export const takeOver =
             read = body
           })
         )
+        const decided = Effect.catchDefect(
+          Effect.suspend(() => decide(seenIn(response), text)),
+          (defect) =>
+            Effect.andThen(
+              read === undefined ? Body.discard(response) : Effect.void,
+              Effect.fail(failedHook(request, defect, "a hook did not decide"))
+            )
+        )
         return Effect.flatMap(
-          decide(seenIn(response), text),
+          decided,
           Decision.$match({
             Pass: () => Effect.succeed(read === undefined ? response : withText(response, read)),
             Supply: (supplied) =>
@@ -194,12 +222,7 @@ export const takeOver =
               Effect.andThen(
                 read === undefined ? Body.discard(response) : Effect.void,
                 Effect.fail(
-                  new HttpClientError.HttpClientError({
-                    reason: new HttpClientError.TransportError({
-                      request,
-                      cause: new Taken({ status: response.status })
-                    })
-                  })
+                  failedHook(request, new Taken({ status: response.status }), "a hook took over the response")
                 )
               )
           })

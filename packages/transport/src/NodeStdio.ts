@@ -19,6 +19,7 @@ import type * as Scope from "effect/Scope"
 import * as NodeChildProcess from "node:child_process"
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
+import { contained } from "./internal/contained.ts"
 import * as Launch from "./internal/launch.ts"
 import * as WindowsCommand from "./internal/windowsCommand.ts"
 import * as Pipe from "./Pipe.ts"
@@ -70,7 +71,7 @@ const connect =
       const { command, onStderr } = options
       const patience = yield* Defaults.ShutdownPatience
       const tail = Launch.tail(yield* Defaults.StderrTailBytes)
-      const shown = Launch.showing(endpoint, onStderr, yield* reporter)
+      const shown = contained(endpoint, "onStderr", onStderr, yield* reporter)
       const exited = Deferred.makeUnsafe<void>()
       const closed = Deferred.makeUnsafe<void>()
       const over = Deferred.makeUnsafe<string>()

@@ -6,7 +6,8 @@
  *
  * The child gets a small, safe part of this program's environment (L-STDIO-9) and what `env` names. Its stderr is always
  * read; the end of it is kept for the error that says the process ended. When the scope closes, its stdin is closed, and
- * a process that stays is terminated and then killed, with all it has started (T-STDIO-8).
+ * a process that stays is terminated and then killed, with all it has started (T-STDIO-8). A process that left the group
+ * and still holds the pipes keeps a Node program alive until it ends; with `NodeStdio` it does not.
  *
  * @since 0.1.0
  */
@@ -24,6 +25,7 @@ import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { contained } from "./internal/contained.ts"
 import * as Launch from "./internal/launch.ts"
 import * as Outbox from "./internal/outbox.ts"
 import * as Pipe from "./Pipe.ts"
@@ -95,7 +97,7 @@ const connect =
       const { args = [], command, cwd, env = {}, inheritEnv = false, onStderr } = options
       const patience = yield* Defaults.ShutdownPatience
       const tail = Launch.tail(yield* Defaults.StderrTailBytes)
-      const shown = Launch.showing(endpoint, onStderr, yield* reporter)
+      const shown = contained(endpoint, "onStderr", onStderr, yield* reporter)
       const child = yield* spawner
         .spawn(
           ChildProcess.make(command, [...args], {

@@ -1,5 +1,6 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
+import { type Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
 import * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -67,6 +68,24 @@ describe("ExchangeLog", () => {
         ]
       )
       assert.deepInclude(entries[8], { id: 3, reason: "Closed" })
+    })
+  )
+
+  it.effect("T-RPC-6: a writer that throws is reported once, and the exchange goes on", () =>
+    Effect.gen(function* () {
+      const reported: Array<Diagnostic> = []
+      let called = 0
+      const transport = ExchangeLog.record(server, () => {
+        called++
+        throw new Error("disk full")
+      })
+      const wire = yield* transport
+        .open(() => {})
+        .pipe(Effect.provideService(Diagnostics, (diagnostic) => Effect.sync(() => void reported.push(diagnostic))))
+      assert.deepInclude(yield* wire.exchange(request(1, "x", { a: 1 }), how), { result: { a: 1 } })
+      assert.strictEqual(called, 1)
+      assert.deepInclude(reported[0], { _tag: "CallbackFailed", because: "Error: disk full", failed: 1 })
+      assert.lengthOf(reported, 1)
     })
   )
 

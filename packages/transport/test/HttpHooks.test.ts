@@ -1,5 +1,6 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it, vi } from "@effect/vitest"
+import { type Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -18,6 +19,10 @@ vi.setConfig({ testTimeout: 30_000 })
 
 const request = (id: number, method: string): JsonRpc.Request => ({ jsonrpc: "2.0", id, method })
 const now = { revision: modern }
+
+/** Waits for something to become so, by looking; the test's own limit ends it. */
+const until = (condition: () => boolean): Effect.Effect<void> =>
+  Effect.suspend(() => (condition() ? Effect.void : Effect.delay(until(condition), 5)))
 
 const clients: ReadonlyArray<readonly [string, Layer.Layer<HttpClient.HttpClient>]> = [
   ["fetch", FetchHttpClient.layer],
@@ -76,6 +81,45 @@ describe.each(clients)("U-44: HttpHooks over %s", (_name, client) => {
       const error = yield* Effect.flip(wire.exchange(request(1, "json"), now))
       assert.deepInclude(error.reason, { _tag: "Unreachable", because: "no token" })
       assert.strictEqual(seen.length, 0)
+    })
+  )
+
+  it.live("T-RPC-6: hooks that throw or die fail their request in a typed way, or are reported and passed over", () =>
+    Effect.gen(function* () {
+      const throwing = (): never => {
+        throw new Error("from the program")
+      }
+      for (const hook of [
+        HttpHooks.headers(Effect.die(new Error("from the program"))),
+        HttpHooks.headers(Effect.suspend(throwing)),
+        HttpHooks.takeOver(throwing),
+        HttpHooks.takeOver(() => Effect.die(new Error("from the program")))
+      ]) {
+        const { wire } = yield* opened(hook, answering)
+        const { reason } = yield* Effect.flip(wire.exchange(request(1, "json"), now))
+        assert.deepInclude(reason, { _tag: "Unreachable", because: "from the program", unsent: false })
+      }
+      for (const hook of [
+        HttpHooks.observe(throwing),
+        HttpHooks.observe(() => Effect.die(new Error("from the program"))),
+        HttpHooks.observe(() => Effect.succeed({ chunk: throwing })),
+        HttpHooks.observe(() => Effect.succeed({ end: throwing }))
+      ]) {
+        const reported: Array<Diagnostic> = []
+        yield* Effect.gen(function* () {
+          const { wire } = yield* opened(hook, answering)
+          for (const method of ["chunked", "events"]) {
+            reported.length = 0
+            assert.property(yield* wire.exchange(request(1, method), now), "result")
+            // The end of a stream comes after its answer.
+            yield* until(() => reported.length > 0)
+            assert.deepStrictEqual(
+              reported.flatMap((each) => (each._tag === "CallbackFailed" ? [each.because] : [])),
+              ["Error: from the program"]
+            )
+          }
+        }).pipe(Effect.provideService(Diagnostics, (diagnostic) => Effect.sync(() => void reported.push(diagnostic))))
+      }
     })
   )
 

@@ -142,6 +142,27 @@ describe.each(variants)("%s", (_name, layer) => {
     })
   )
 
+  it.live("T-RPC-6: `onStderr` that throws is reported once and not called again, and nothing else happens", () =>
+    Effect.gen(function* () {
+      const { collect, diagnostics } = collected()
+      let called = 0
+      const onStderr = () => {
+        called++
+        throw new Error("from the program")
+      }
+      const { wire } = yield* collect(opened({ onStderr }))
+      for (const id of [1, 2]) yield* wire.exchange(request(id, "chatter"), plain)
+      const error = yield* Effect.flip(wire.exchange(request(3, "exit"), plain))
+      assert.strictEqual(error.reason._tag, "Exited")
+      if (error.reason._tag === "Exited") assert.isAbove(error.reason.stderr.length, 1_000)
+      assert.strictEqual(called, 1)
+      assert.deepStrictEqual(
+        diagnostics.flatMap((each) => (each._tag === "CallbackFailed" ? [[each.callback, each.because]] : [])),
+        [["onStderr", "Error: from the program"]]
+      )
+    })
+  )
+
   it.live("T-STDIO-7, T-SEC-6: puts entries on top of a safe part of the environment", () =>
     Effect.gen(function* () {
       const secret = Redacted.make("s3cret")

@@ -1,9 +1,6 @@
 /**
  * What the two stdio transports share: what is launched, in which environment, and what is kept of its stderr.
  */
-import { Diagnostic } from "@mcp-effect/protocol/Diagnostic"
-import { excerpt } from "@mcp-effect/protocol/Excerpt"
-import * as Result from "effect/Result"
 import * as Redacted from "effect/Redacted"
 
 /** A value that may be secret. */
@@ -100,19 +97,3 @@ export const tail = (limit: number): Tail => {
 
 /** How long the last output of a dead process may trickle in before the wire is said to be gone, in milliseconds. */
 export const trickle = 250
-
-/** Shows what a child writes to stderr to the program; once that threw, it is reported and left in peace. */
-export const showing = (
-  server: string,
-  show: ((bytes: Uint8Array) => void) | undefined,
-  report: (diagnostic: Diagnostic) => void
-): ((bytes: Uint8Array) => void) => {
-  let broken = show === undefined
-  return (bytes) => {
-    if (broken) return
-    const shown = Result.try({ try: () => show?.(bytes), catch: (thrown) => excerpt(String(thrown)) })
-    if (Result.isSuccess(shown)) return
-    broken = true
-    report(Diagnostic.CallbackFailed({ server, callback: "onStderr", because: shown.failure, failed: 1 }))
-  }
-}
