@@ -300,7 +300,8 @@ export type ListMethod = keyof Listings
  * Connects, for as long as the scope lives.
  *
  * A URL (text or `URL`) speaks Streamable HTTP and needs an `HttpClient`; an array is a command with its arguments,
- * needs a `ChildProcessSpawner` and speaks over stdio; a `Transport` is used as it is.
+ * needs a `ChildProcessSpawner` and speaks over stdio; a `Transport` is used as it is. On Node, `NodeStdio.make` in place
+ * of the array also lets go of a process that left its group and holds the pipes, which else keeps the program alive.
  *
  * Fails with `NegotiationError` when the server could not be reached or understood, or when connecting as a whole took
  * longer than `ConnectTimeout` (60 seconds); with `McpClientError` when the agreed session could not be opened. Closing
