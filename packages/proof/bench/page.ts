@@ -115,7 +115,7 @@ HTTP, the official SDK its default, \`fetch\`.
 ## Calls
 
 What one call of a tool costs, as a ratio to this library: CPU time of the client's process (collector and compiler
-included), and elapsed time in brackets. 2 means twice as much.
+included), and elapsed time in brackets. 2 means twice as much. On a busy machine elapsed time says little.
 
 ${table(measured.clients, measured.calls)}
 
