@@ -5,6 +5,7 @@
 import * as Defaults from "@mcp-effect/protocol/Defaults"
 import * as Elicitation from "@mcp-effect/protocol/Elicitation"
 import type * as InputRequiredResult from "@mcp-effect/protocol/InputRequired"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Limits from "../Limits.ts"
@@ -18,8 +19,11 @@ export interface Retry {
   readonly requestState?: string
 }
 
-/** A server that only gives state, and no question, is not asked again at once (T-16). */
-const pauseWithoutQuestions = "100 millis"
+/**
+ * A server that only gives state, and no question, is not asked again at once (T-16), and each time later: after 100
+ * milliseconds, 200, 400, and at most 2 seconds. So the rounds there are reach for about ten seconds.
+ */
+const pauseWithoutQuestions = (before: number): Duration.Input => Math.min(100 * 2 ** before, 2_000)
 
 /** An address that was opened for this request is not opened again; the server gets this much time for its page (T-15). */
 const pauseForPage = "2 seconds"
@@ -102,11 +106,13 @@ const goOn = Effect.fnUntraced(function* <A extends { readonly resultType?: stri
   const refuse = (because: string) => new McpClientError({ server, reason: new InputRequired({ method, because }) })
   const opened: Opened = new Set()
   let asked = first
+  let quiet = 0
   for (let round = 0; ; round++) {
     if (round >= most) return yield* refuse(tooMany(most))
     onRound?.(asked)
     const inputResponses = yield* Effect.mapError(answers(asked.inputRequests, respond, opened), refuse)
-    if (inputResponses === undefined) yield* Effect.sleep(pauseWithoutQuestions)
+    if (inputResponses === undefined) yield* Effect.sleep(pauseWithoutQuestions(quiet++))
+    else quiet = 0
     const result = yield* ask(retryOf(asked, inputResponses))
     if (!isInputRequired(result)) return result
     asked = result
