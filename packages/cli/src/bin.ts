@@ -8,6 +8,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Effect from "effect/Effect"
 import * as References from "effect/References"
+import { TerminalCapabilities } from "effect/cli/TerminalCapabilities"
 import { readFileSync } from "node:fs"
 import { run } from "./Commands.ts"
 
@@ -21,5 +22,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 run(version)(process.argv.slice(2)).pipe(
   Effect.provide(NodeServices.layer),
   Effect.provideService(References.LogToStderr, true),
+  // Colours are for terminals, whatever `FORCE_COLOR` says.
+  Effect.updateService(TerminalCapabilities, (it) => ({ ...it, canColor: it.canColor && process.stdout.isTTY })),
   NodeRuntime.runMain
 )
