@@ -90,6 +90,9 @@ export const format = ({ at, level, server, text }: Line): string =>
 /** How many lines may wait for the disk. */
 const waiting = 65_536
 
+/** How often a line of the program lets the followers run first. */
+const turns = 7
+
 /** How long the end of the log waits for a host that is closing, in milliseconds. */
 const patience = 1_000
 
@@ -141,12 +144,16 @@ const start = Effect.fnUntraced(function* (
       add({ at, level, server, text: text(happening) })
     })
 
+  // An event passes a few fibers on its way here, one per turn; what the host did before is read first.
+  const caughtUp = Effect.suspend(() =>
+    followers.size === 0 ? Effect.void : Effect.repeat(Effect.yieldNow, { times: turns })
+  )
+
   return {
     lines: lines.stream,
     write: ({ level = "info", server, text }) =>
-      // Followers run first: what the host did before this is above it.
       Effect.andThen(
-        Effect.yieldNow,
+        caughtUp,
         Effect.sync(() => add({ at: clock.currentTimeMillisUnsafe(), level, server, text }))
       ),
     follow: (host) =>

@@ -8,6 +8,7 @@
  * @since 0.1.0
  */
 import { HandlerRefused } from "@mcp-effect/client/Handlers"
+import * as OpenUrl from "@mcp-effect/client/OpenUrl"
 import type * as Elicitation from "@mcp-effect/protocol/Elicitation"
 import type * as Sampling from "@mcp-effect/protocol/Sampling"
 import * as Clock from "effect/Clock"
@@ -27,7 +28,7 @@ import type { HostHandlers } from "./HostHandlers.ts"
 export type Question = Data.TaggedEnum<{
   /** A form to fill in; `accept` gives its fields. */
   Form: { readonly params: Elicitation.FormParams }
-  /** An address to go to. `accept` says that the user agreed; the program opens it (`OpenUrl`). */
+  /** An address to go to. `accept` says that the user agreed, and opens it (`Options.open`). */
   Url: { readonly params: Elicitation.UrlParams }
   /** A language model to ask; `reply` gives its answer. */
   Sampling: { readonly params: Sampling.Params }
@@ -61,7 +62,7 @@ export interface Parked {
  * @category errors
  * @since 0.1.0
  */
-export class UnknownQuestion extends Schema.TaggedError<UnknownQuestion>()("UnknownQuestion", { id: Schema.Finite }) {
+export class UnknownQuestion extends Schema.TaggedError<UnknownQuestion>()("UnknownQuestion", { id: Schema.Number }) {
   override get message() {
     return `no question has the id ${this.id}; look at \`waiting\``
   }
@@ -110,7 +111,7 @@ export class WrongAnswer extends Schema.TaggedError<WrongAnswer>()("WrongAnswer"
 export type NotTaken = UnknownQuestion | QuestionClosed | WrongAnswer
 
 /**
- * How many questions may wait. Those beyond are refused (`HandlerRefused`).
+ * How many questions may wait, and what opens addresses. Questions beyond are refused (`HandlerRefused`).
  *
  * @category models
  * @since 0.1.0
@@ -120,6 +121,11 @@ export interface Options {
   readonly limit?: number
   /** Of one server, so that no server takes the places of the others. 16. */
   readonly limitPerServer?: number
+  /**
+   * Opens an address once the user has accepted it: `open` of a `Browser`, which starts no shell. One that cannot be opened
+   * is answered with `cancel`. Without this the program opens it itself.
+   */
+  readonly open?: (url: URL) => Effect.Effect<void, unknown>
 }
 
 /**
@@ -176,7 +182,7 @@ const remembered = 1_024
  * @since 0.1.0
  */
 export const make = Effect.fnUntraced(function* (options: Options = {}): Effect.fn.Return<ParkedQuestions> {
-  const { limit = 256, limitPerServer = 16 } = options
+  const { limit = 256, limitPerServer = 16, open = () => Effect.void } = options
   const waiting = yield* SubscriptionRef.make<ReadonlyArray<Parked>>([])
   const places = new Map<number, Place>()
   const answered = new Set<number>()
@@ -250,7 +256,11 @@ export const make = Effect.fnUntraced(function* (options: Options = {}): Effect.
     waiting,
     elicitation: {
       form: (params, server) => ask(Question.Form({ params }), server),
-      url: (params, server) => ask(Question.Url({ params }), server)
+      url: (params, server) =>
+        OpenUrl.handler({
+          ask: (_, params) => Effect.map(ask(Question.Url({ params }), server), ({ action }) => action),
+          open
+        })(params)
     },
     sampling: (params, server) =>
       park<Sampling.Result>(server, Question.Sampling({ params }), (parked, answer) => ({

@@ -105,6 +105,23 @@ describe("the log of a host", () => {
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
+  it.live("U-59: what the host did before a line of the program is above it, from the first load on", () =>
+    Effect.gen(function* () {
+      for (let n = 0; n < 20; n++) {
+        const log = yield* HostLog.make()
+        const host = yield* Host.make()
+        yield* log.follow(host)
+        yield* host.load([])
+        yield* log.write({ text: "mine" })
+        const lines = yield* log.lines.pipe(
+          Stream.takeUntil(({ text }) => text === "mine"),
+          Stream.runCollect
+        )
+        assert.isTrue(lines.some(({ text }) => text.startsWith("loaded")))
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("U-59: the program's stream begins with the last lines, and says whose they are", () =>
     Effect.gen(function* () {
       const log = yield* HostLog.make({ replay: 2 })
@@ -205,7 +222,7 @@ describe("the file of a log", () => {
       const file = yield* LogFile.make({ path: "b.log" }).pipe(env({ XDG_DOCUMENTS_DIR: HOME }))
       yield* file.append("here\n")
       assert.strictEqual(yield* read(`${HOME}/b.log`), "here\n")
-      assert.strictEqual(Number((yield* fs.stat(file.path)).mode) & 0o777, 0o600)
+      assert.strictEqual((yield* fs.stat(file.path)).mode & 0o777, 0o600)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 })
