@@ -13,7 +13,10 @@ import { ResponseLost, TooLarge } from "../TransportError.ts"
 import { innermost } from "./httpFailure.ts"
 
 export interface Options {
-  /** The largest event, in bytes (counted in UTF-16 units). */
+  /**
+   * The largest event, in bytes (counted in UTF-16 units). A line without meaning that is longer is skipped when it comes
+   * in one piece, and refused when it does not.
+   */
   readonly limit: number
   /** Gets each event, also those without data. False stops the reading and lets go of the connection. */
   readonly event: (event: Event) => boolean
