@@ -10,6 +10,7 @@
 import * as Logging from "@mcp-effect/protocol/Logging"
 import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as FileSystem from "effect/FileSystem"
@@ -85,7 +86,7 @@ export interface HostLog {
  * @since 0.1.0
  */
 export const format = ({ at, level, server, text }: Line): string =>
-  `${new Date(at).toISOString()} ${level.toUpperCase()} ${server === undefined ? "" : `[${Secrets.oneLine(server)}] `}${text}`
+  `${DateTime.formatIso(DateTime.makeUnsafe(at))} ${level.toUpperCase()} ${server === undefined ? "" : `[${Secrets.oneLine(server)}] `}${text}`
 
 /** How many lines may wait for the disk. */
 const waiting = 65_536

@@ -21,7 +21,7 @@ export interface Retry {
 
 /**
  * A server that only gives state, and no question, is not asked again at once (T-16), and each time later: after 100
- * milliseconds, 200, 400, and at most 2 seconds. So the rounds there are reach for about ten seconds.
+ * milliseconds, 200, 400, and at most 2 seconds. Ten such rounds take some 13 seconds.
  */
 const pauseWithoutQuestions = (before: number): Duration.Input => Math.min(100 * 2 ** before, 2_000)
 

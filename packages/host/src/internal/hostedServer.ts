@@ -18,6 +18,7 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
@@ -272,13 +273,9 @@ export const make = Effect.fnUntraced(function* <R>(
               withdraw,
               become(
                 ServerState.Failed({
-                  error: Cause.findErrorOption(cause).pipe(
-                    (found) => (found._tag === "Some" ? found.value : undefined),
-                    (error) =>
-                      error ??
-                      new HostError({
-                        reason: new Crashed({ server: name, cause: Cause.squash(cause) })
-                      })
+                  error: Option.getOrElse(
+                    Cause.findErrorOption(cause),
+                    () => new HostError({ reason: new Crashed({ server: name, cause: Cause.squash(cause) }) })
                   )
                 })
               )

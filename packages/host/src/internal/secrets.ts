@@ -47,7 +47,8 @@ export const make = (): Secrets => {
   const hide = (secret: string) => {
     if (secret.length < shortest || values.has(secret)) return
     values.add(secret)
-    if (values.size > most) for (const oldest of [...values].slice(0, 1)) values.delete(oldest)
+    const [oldest] = values
+    if (values.size > most && oldest !== undefined) values.delete(oldest)
     longestFirst = [...values].toSorted((a, b) => b.length - a.length)
   }
   return {
