@@ -1,21 +1,15 @@
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, vi } from "@effect/vitest"
-import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
-import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
-import { TestConsole } from "effect/testing"
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Arguments from "../src/Arguments.ts"
-import * as Commands from "../src/Commands.ts"
 import * as ExitCode from "../src/ExitCode.ts"
 import * as Output from "../src/Output.ts"
 import * as Target from "../src/Target.ts"
+import { run } from "./fixtures/typed.ts"
 
 // Processes start slowly on a busy machine; what is waited for has limits of its own.
 vi.setConfig({ testTimeout: 60_000 })
@@ -23,24 +17,6 @@ vi.setConfig({ testTimeout: 60_000 })
 const docs = join(import.meta.dirname, "../../../docs")
 const fixture = join(import.meta.dirname, "fixtures/server.mjs")
 const server = ["--", process.execPath, fixture, "modern"]
-
-const Platform = Layer.mergeAll(
-  NodeServices.layer,
-  NodeHttpClient.layerUndici,
-  EraMemory.layerInProcess,
-  TestConsole.layer
-)
-
-/** Runs the command as typed: what it printed, and the code it would exit with. */
-const run = (...words: ReadonlyArray<string>) =>
-  Effect.gen(function* () {
-    const exit = yield* Effect.exit(Commands.run("0.0.0")(words))
-    let code = -1
-    Runtime.defaultTeardown(exit, (given) => {
-      code = given
-    })
-    return { out: (yield* TestConsole.logLines).join("\n"), err: (yield* TestConsole.errorLines).join("\n"), code }
-  }).pipe(Effect.provide(Platform))
 
 const fits = (name: keyof typeof Output.schemas, out: string) => {
   const read = Schema.decodeUnknownResult(Output.schemas[name])(JSON.parse(out))

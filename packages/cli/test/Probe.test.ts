@@ -1,44 +1,10 @@
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, vi } from "@effect/vitest"
-import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
 import * as Effect from "effect/Effect"
-import type * as Exit from "effect/Exit"
-import * as Layer from "effect/Layer"
-import * as Runtime from "effect/Runtime"
-import { TestConsole } from "effect/testing"
 import { createServer } from "node:http"
-import * as Commands from "../src/Commands.ts"
+import { run } from "./fixtures/typed.ts"
 
 // Processes start slowly on a busy machine; what is waited for has limits of its own.
 vi.setConfig({ testTimeout: 60_000 })
-
-const Platform = Layer.mergeAll(
-  NodeServices.layer,
-  NodeHttpClient.layerUndici,
-  EraMemory.layerInProcess,
-  TestConsole.layer
-)
-
-/** Runs the command as typed: what it printed, and the code it would exit with. */
-const run = (...words: ReadonlyArray<string>) =>
-  Effect.gen(function* () {
-    const exit = yield* Effect.exit(Commands.run("0.0.0")(words))
-    const text = (lines: ReadonlyArray<unknown>) => lines.join("\n")
-    return {
-      out: text(yield* TestConsole.logLines),
-      err: text(yield* TestConsole.errorLines),
-      code: codeOf(exit)
-    }
-  }).pipe(Effect.provide(Platform))
-
-const codeOf = (exit: Exit.Exit<unknown, unknown>) => {
-  let code = -1
-  Runtime.defaultTeardown(exit, (given) => {
-    code = given
-  })
-  return code
-}
 
 const server = (kind: string) => ["--", process.execPath, `${import.meta.dirname}/fixtures/server.mjs`, kind]
 
