@@ -1,3 +1,4 @@
+export * as AiClient from "./AiClient.ts"
 export * as AiToolkit from "./AiToolkit.ts"
 export * as Approval from "./Approval.ts"
 export * as Catalogue from "./Catalogue.ts"
