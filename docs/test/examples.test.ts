@@ -4,6 +4,7 @@ import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { assert, describe, it } from "vitest"
+import * as ChatCompletions from "./chatCompletions.ts"
 
 const docs = join(import.meta.dirname, "..")
 
@@ -18,7 +19,16 @@ const printed: Readonly<Record<string, ReadonlyArray<string>>> = {
   "connect-and-call.ts": ["legacy 2025-11-25", '[{"type":"text","text":"Echo: hello"}]'],
   "custom-transport.ts": ['worker 2026-07-28 [{"type":"text","text":"hello"}]'],
   "pin-with-a-saved-discovery.ts": ["round trips: 0", "tools known: true", "heard: tools/call"],
+  "real-provider.ts": ['everything__get-sum {"a":2,"b":3}', "The tool says: The sum of 2 and 3 is 5."],
   "resume-elsewhere.ts": ["parked: seat", 'resumed: Done [{"type":"text","text":"booked"}]'],
+  "scripted-model.ts": [
+    "files__read_text_file answered",
+    "sums__get-sum answered",
+    "memory__create_entities answered",
+    "memory__read_graph answered",
+    "files__read_text_file, sums__get-sum, memory__create_entities, memory__read_graph",
+    '{"entities":[{"name":"sum","entityType":"fact","observations":["The sum of 2 and 3 is 5."]}],"relations":[]}'
+  ],
   "test-negotiation.ts": ["the property holds"],
   "three-servers.ts": [
     "old 2025-11-25",
@@ -37,10 +47,14 @@ describe("an example", () => {
 
   for (const [file, lines] of Object.entries(printed)) {
     it(`${file} ends within 30 seconds and prints what it says`, { timeout: 60_000 }, async () => {
-      const { stdout } = await promisify(execFile)(process.execPath, [join("examples", file)], {
-        cwd: docs,
-        timeout: 30_000
-      })
+      // The one that needs a provider finds it on loopback.
+      const { stdout } = await ChatCompletions.serving((env) =>
+        promisify(execFile)(process.execPath, [join("examples", file)], {
+          cwd: docs,
+          env: { ...process.env, ...env },
+          timeout: 30_000
+        })
+      )
       assert.deepStrictEqual(
         stdout
           .split("\n")
