@@ -38,7 +38,7 @@ const say = (text: string) => process.stdout.write(`${text}\n`)
 
 const notices = (patience: number) => {
   const vitest = join(copy, "node_modules/vitest/vitest.mjs")
-  const args = [vitest, "run", "--project", name, "--bail", "1", "--reporter", "json"]
+  const args = [vitest, "run", "--project", name, "--bail", "1", "--reporter", "default"]
   const { error, status, stdout } = spawnSync(process.execPath, args, {
     cwd: copy,
     timeout: patience,
@@ -51,7 +51,7 @@ const notices = (patience: number) => {
 
 const began = performance.now()
 const sound = notices(1_200_000)
-const patience = Math.max(180_000, 5 * (performance.now() - began))
+const patience = Math.ceil(Math.max(180_000, 5 * (performance.now() - began)))
 if (sound.noticed) {
   say(`the tests of ${name} fail without a fault\n${sound.stdout.slice(-2_000)}`)
   process.exit(2)

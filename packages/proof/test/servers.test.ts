@@ -7,6 +7,7 @@ import { assert, describe, it, vi } from "@effect/vitest"
 import * as McpClient from "@mcp-effect/client/McpClient"
 import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
 import type * as Progress from "@mcp-effect/protocol/Progress"
+import * as Negotiated from "@mcp-effect/testing/Negotiated"
 import * as NodeStdio from "@mcp-effect/transport/NodeStdio"
 import * as Stdio from "@mcp-effect/transport/Stdio"
 import * as StreamableHttp from "@mcp-effect/transport/StreamableHttp"
@@ -63,17 +64,13 @@ describe("in auto", () => {
         const client = yield* McpClient.connect(targetOf(server))
         const { agreement } = client
         const steps = era === "modern" ? ["discover"] : legacySteps[server.kind]
-        assert.deepInclude(agreement, { era, version: expects.version, rule, roundTrips: steps.length })
+        Negotiated.check(agreement, { era, version: expects.version, rule, roundTrips: steps.length, steps })
         assert.strictEqual(agreement.era, expects.era)
         assert.strictEqual(agreement.identity?.name, expects.identity)
         assert.strictEqual(client.transport, server.kind)
         assert.isDefined(agreement.capabilities?.tools)
         assert.strictEqual(agreement.discover === undefined, era === "legacy")
         assert.strictEqual(agreement.initialize === undefined, era === "modern")
-        assert.deepStrictEqual(
-          agreement.evidence.map(({ asked }) => asked),
-          steps
-        )
         const tools = yield* client.listTools()
         assert.includeMembers(
           tools.map(({ name }) => name),
@@ -154,7 +151,7 @@ describe("in the other modes", () => {
       const server = yield* start
       const { transport, written } = Watching.listening(yield* transportOf(server))
       const client = yield* McpClient.connect(transport, { mode: "legacy" })
-      assert.deepInclude(client.agreement, { era: "legacy", version: "2025-11-25", roundTrips: 1 })
+      Negotiated.check(client.agreement, { era: "legacy", version: "2025-11-25", steps: ["initialize"] })
       assert.strictEqual(client.agreement.identity?.name, server.expects.identity)
       const { arguments: args, expectText, tool } = server.expects.call
       assert.include(textOf(yield* client.callTool(tool, args)), expectText)
@@ -181,7 +178,7 @@ describe("in the other modes", () => {
       const server = yield* start
       const { transport, written } = Watching.listening(yield* transportOf(server))
       const client = yield* McpClient.connect(transport, { mode: "modern" })
-      assert.deepInclude(client.agreement, { era: "modern", version: "2026-07-28", roundTrips: 1 })
+      Negotiated.check(client.agreement, { era: "modern", version: "2026-07-28", steps: ["discover"] })
       assert.deepStrictEqual(written, ["server/discover"])
     }).pipe(Effect.provide(Platform))
   )
@@ -193,7 +190,7 @@ describe("in the other modes", () => {
     Effect.gen(function* () {
       const { transport, written } = Watching.listening(yield* transportOf(yield* start))
       const error = yield* Effect.flip(McpClient.connect(transport, { mode: "modern" }))
-      assert.strictEqual(error.reason._tag, "ModernUnavailable")
+      Negotiated.check(error, { reason: "ModernUnavailable", steps: ["discover"] })
       assert.deepStrictEqual(written, ["server/discover"])
     }).pipe(Effect.provide(Platform))
   )
@@ -203,7 +200,13 @@ describe("in the other modes", () => {
       Effect.gen(function* () {
         const server = yield* Servers.officialHttp
         const client = yield* McpClient.connect(server.target.url, { mode: "2026-07-28" })
-        assert.deepInclude(client.agreement, { era: "modern", version: "2026-07-28", rule: "pin", roundTrips: 0 })
+        Negotiated.check(client.agreement, {
+          era: "modern",
+          version: "2026-07-28",
+          rule: "pin",
+          roundTrips: 0,
+          steps: []
+        })
         assert.isUndefined(client.agreement.identity)
         assert.deepStrictEqual(requests, [])
         assert.strictEqual(textOf(yield* client.callTool("echo", { text: "hello" })), "hello")

@@ -45,6 +45,8 @@ export type Step =
     }
   /** Sends a message of the server's own before the answer. Over HTTP the reply becomes an event stream. */
   | { readonly do: "say"; readonly message: JsonObject }
+  /** Waits until the client has answered every request that was said so far. */
+  | { readonly do: "hear" }
   /** Writes text as it is: a line on a pipe, a piece of the event stream over HTTP. */
   | { readonly do: "write"; readonly text: string }
   /** Writes to standard error. Only a pipe of kind `stdio` has one. */
@@ -276,6 +278,14 @@ export const unsupported = (supported: ReadonlyArray<unknown>, how: { readonly s
 export const say = (message: JsonObject): Step => ({ do: "say", message: { jsonrpc: "2.0", ...message } })
 
 /**
+ * Waits until the client has answered every request that the server has sent so far; on a pipe the requests of this pipe.
+ *
+ * @category steps
+ * @since 0.1.0
+ */
+export const hear: Step = { do: "hear" }
+
+/**
  * Writes text as it is.
  *
  * @category steps
@@ -377,3 +387,14 @@ export const initialized = (protocolVersion: string, more: JsonObject = {}): Jso
   serverInfo: { name: "scripted", version: "1.0.0" },
   ...more
 })
+
+/**
+ * A result of the modern era that asks before it answers: the request comes again with the answers, in its next turn.
+ *
+ * @category results
+ * @since 0.1.0
+ */
+export const inputRequired = (
+  inputRequests: Readonly<Record<string, JsonObject>>,
+  more: JsonObject = {}
+): JsonObject => ({ resultType: "input_required", inputRequests, ...more })

@@ -1,5 +1,8 @@
 export * as Arbitraries from "./Arbitraries.ts"
+export * as HandlerLaws from "./HandlerLaws.ts"
+export * as Negotiated from "./Negotiated.ts"
 export * as NegotiationLaws from "./NegotiationLaws.ts"
+export * as QuestionArbitraries from "./QuestionArbitraries.ts"
 export * as Recording from "./Recording.ts"
 export * as Script from "./Script.ts"
 export * as ScriptArbitraries from "./ScriptArbitraries.ts"

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Revision from "@mcp-effect/protocol/Revision"
 import * as NodeStdio from "@mcp-effect/transport/NodeStdio"
 import * as StreamableHttp from "@mcp-effect/transport/StreamableHttp"
@@ -7,6 +8,7 @@ import type { TransportError } from "@mcp-effect/transport/TransportError"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import * as NodeHttpScriptedServer from "../src/NodeHttpScriptedServer.ts"
@@ -136,6 +138,35 @@ describe.each(carriers)("U-66: one script over %s", (name, reach) => {
         heard.map(({ method }) => method),
         ["notifications/message", "ping"]
       )
+    })
+  )
+
+  it.live("waits for the answers to what it asked", () =>
+    Effect.gen(function* () {
+      const questions = ["q-1", 2].map((id) => Script.say({ id, method: "ping" }))
+      const { transcript, transport } = yield* reach(
+        Script.legacy({ on: { "tools/call": [...questions, Script.hear, Script.answer()] } })
+      )
+      const asked = yield* Queue.unbounded<JsonRpc.Request>()
+      const wire = yield* transport.open((message) => {
+        if ("id" in message) Queue.offerUnsafe(asked, message)
+      })
+      const answer = (id: JsonRpc.RequestId) => wire.send({ jsonrpc: "2.0", id, result: {} }, legacy)
+      const called = ask(wire, "tools/call", { name: "echo", arguments: { text: "hello" } }, legacy)
+      const calling = yield* Effect.forkScoped(called)
+      assert.strictEqual((yield* Queue.take(asked)).id, "q-1")
+      assert.strictEqual((yield* Queue.take(asked)).id, 2)
+      yield* answer(2)
+      yield* answer("q-1")
+      assert.isTrue("result" in (yield* Fiber.join(calling)))
+      const order = (yield* transcript).flatMap((entry) =>
+        entry.event === "heard"
+          ? Transcript.methods([entry])
+          : entry.event === "said" && entry.text.includes("hello")
+            ? ["the answer"]
+            : []
+      )
+      assert.deepStrictEqual(order, ["tools/call", "response", "response", "the answer"])
     })
   )
 
@@ -298,6 +329,26 @@ describe("U-66: a scripted server in memory", () => {
       assert.deepInclude("result" in answer ? answer.result : {}, { protocolVersion: "2025-11-25" })
       const paths = Transcript.heard(yield* server.transcript).map(({ http }) => `${http?.method} ${http?.path}`)
       assert.deepStrictEqual(paths, ["POST /mcp", "GET /mcp", "POST /messages?session=1"])
+    })
+  )
+
+  it.effect("asks in input rounds, and reads the answers when the request comes again", () =>
+    Effect.gen(function* () {
+      const inputRequests = { who: { method: "roots/list" } }
+      const asks = Script.inputRequired(inputRequests, { requestState: "s" })
+      const server = yield* ScriptedServer.make(
+        Script.modern({ on: { "tools/call": [[Script.answer(asks)], [Script.answer()]] } })
+      )
+      const wire = yield* open(server.pipe())
+      const call = { name: "echo", arguments: { text: "hello" } }
+      const first = yield* ask(wire, "tools/call", call)
+      assert.deepStrictEqual("result" in first ? first.result : {}, {
+        resultType: "input_required",
+        inputRequests,
+        requestState: "s"
+      })
+      const second = yield* ask(wire, "tools/call", { ...call, inputResponses: { who: { roots: [] } } })
+      assert.deepInclude("result" in second ? second.result : {}, { content: [{ type: "text", text: "hello" }] })
     })
   )
 })

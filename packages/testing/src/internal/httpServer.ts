@@ -8,7 +8,7 @@ import * as Result from "effect/Result"
 import type { Script } from "../Script.ts"
 import type { HttpRequest } from "../Transcript.ts"
 import * as Manners from "./manners.ts"
-import { type Mouth, type Note, perform, reactor } from "./perform.ts"
+import { type Mouth, type Note, perform, questions, reactor } from "./perform.ts"
 
 /** A request as it came. */
 export interface Incoming extends HttpRequest {
@@ -46,7 +46,13 @@ const refusal = (code: number, message: string) =>
   JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } })
 
 /** One response that is written step by step. */
-const responder = (script: Script, sink: Sink, note: Note, more: Readonly<Record<string, string>>) => {
+const responder = (
+  script: Script,
+  sink: Sink,
+  note: Note,
+  asked: ReturnType<typeof questions>,
+  more: Readonly<Record<string, string>>
+) => {
   let state: "fresh" | "events" | "over" = "fresh"
   let answered = false
   const said = (text: string, status?: number) =>
@@ -81,7 +87,11 @@ const responder = (script: Script, sink: Sink, note: Note, more: Readonly<Record
         whole(status, json, JSON.stringify(message))
       } else stream(event(message), status)
     },
-    say: (message) => stream(event(message)),
+    say: (message) => {
+      asked.said(message)
+      stream(event(message))
+    },
+    hear: asked.answered,
     write: (text) => stream(text),
     log: () => undefined,
     exit: () => over(sink.destroy),
@@ -104,14 +114,18 @@ const responder = (script: Script, sink: Sink, note: Note, more: Readonly<Record
 }
 
 /** What a response says through the stream of an HTTP+SSE session: everything but statuses. */
-const throughStream = (sink: Sink, note: Note): Mouth => {
+const throughStream = (sink: Sink, note: Note, asked: ReturnType<typeof questions>): Mouth => {
   const write = (text: string) => {
     note({ event: "said", wire, text })
     sink.chunk(text)
   }
   return {
     answer: (message) => write(event(message)),
-    say: (message) => write(event(message)),
+    say: (message) => {
+      asked.said(message)
+      write(event(message))
+    },
+    hear: asked.answered,
     write,
     log: () => undefined,
     exit: sink.destroy,
@@ -127,6 +141,7 @@ const messagesId = /^\/messages\?session=(\d+)$/
 
 export const make = (script: Script, note: Note): Serve => {
   const react = reactor(script, 1)
+  const asked = questions()
   const streams = new Map<number, Sink>()
   let sessions = 0
   const live = new Set<string>()
@@ -144,7 +159,7 @@ export const make = (script: Script, note: Note): Serve => {
 
   /** Without a message: GET and DELETE. */
   const bare = (incoming: Incoming, sink: Sink) => {
-    const reply = responder(script, sink, note, {})
+    const reply = responder(script, sink, note, asked, {})
     const turn = react(incoming.method, false)
     if (turn !== undefined) return Effect.andThen(perform(script, turn, undefined, reply.mouth), reply.rest)
     if (incoming.method === "GET" && transport !== "streamable") return openStream(sink)
@@ -171,7 +186,7 @@ export const make = (script: Script, note: Note): Serve => {
 
   const post = (incoming: Incoming, message: unknown, sink: Sink) => {
     const call = Manners.callOf(message, incoming.headers)
-    const reply = responder(script, sink, note, opened(call))
+    const reply = responder(script, sink, note, asked, opened(call))
     if (transport === "sse") {
       reply.whole(405, {}, "")
       return Effect.void
@@ -202,7 +217,7 @@ export const make = (script: Script, note: Note): Serve => {
     if (stream === undefined || call === undefined) return Effect.void
     const wantsAnswer = call.id !== undefined
     const turn = react(call.method, wantsAnswer) ?? (wantsAnswer ? [{ do: "answer" } as const] : [])
-    return perform(script, turn, call, throughStream(stream, note))
+    return perform(script, turn, call, throughStream(stream, note, asked))
   }
 
   let taken = 0
@@ -212,6 +227,7 @@ export const make = (script: Script, note: Note): Serve => {
       const { body, ...http } = incoming
       const message = parse(body)
       note({ event: "heard", wire, message, http })
+      asked.heard(message)
       if (incoming.method !== "POST") return bare(incoming, sink)
       const id = messagesId.exec(incoming.path)?.[1]
       return id === undefined ? post(incoming, message, sink) : relay(incoming, message, Number(id), sink)

@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from "@mcp-effect/protocol/JsonRpc"
 import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
 import type { Script, Step, Turn, WrongId } from "../Script.ts"
 import type { Entry } from "../Transcript.ts"
 import * as Manners from "./manners.ts"
@@ -14,12 +15,33 @@ export interface Mouth {
   readonly answer: (message: JsonObject, status: number) => void
   /** A message of the server's own, before the answer. */
   readonly say: (message: JsonObject) => void
+  /** Ends when every request of the server's own is answered. */
+  readonly hear: Effect.Effect<void>
   readonly write: (text: string) => void
   readonly log: (text: string) => void
   readonly exit: (code: number) => void
   readonly close: () => void
   readonly end: () => void
   readonly http: (status: number, headers: Readonly<Record<string, string>>, body: string) => void
+}
+
+/** The requests of a server that the client has not answered yet. */
+export const questions = () => {
+  const open = new Set<unknown>()
+  const none = Latch.makeUnsafe(true)
+  return {
+    said: (message: JsonObject): void => {
+      if (!("method" in message) || message["id"] === undefined) return
+      open.add(message["id"])
+      none.closeUnsafe()
+    },
+    heard: (message: unknown): void => {
+      if (typeof message !== "object" || message === null || !("id" in message) || "method" in message) return
+      open.delete(message.id)
+      if (open.size === 0) none.openUnsafe()
+    },
+    answered: none.await
+  }
 }
 
 /** Notes down what happens; the time is added by whoever keeps the transcript. */
@@ -96,6 +118,9 @@ export const perform = Effect.fnUntraced(function* (
         break
       case "say":
         mouth.say(step.message)
+        break
+      case "hear":
+        yield* mouth.hear
         break
       case "write":
         mouth.write(step.text)

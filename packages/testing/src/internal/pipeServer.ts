@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Script, Turn } from "../Script.ts"
 import * as Manners from "./manners.ts"
-import { type Mouth, type Note, perform, reactor } from "./perform.ts"
+import { type Mouth, type Note, perform, questions, reactor } from "./perform.ts"
 
 /** Where the output goes. All synchronous. */
 export interface Output {
@@ -33,6 +33,7 @@ const parse = (line: string): unknown =>
 
 export const make = (script: Script, wire: number, note: Note, output: Output): PipeServer => {
   const react = reactor(script, wire)
+  const asked = questions()
   let rest = ""
   let open = true
 
@@ -49,7 +50,11 @@ export const make = (script: Script, wire: number, note: Note, output: Output): 
   }
   const mouth: Mouth = {
     answer: (message) => stdout(JSON.stringify(message)),
-    say: (message) => stdout(JSON.stringify(message)),
+    say: (message) => {
+      asked.said(message)
+      stdout(JSON.stringify(message))
+    },
+    hear: asked.answered,
     write: stdout,
     log: (text) => output.stderr(`${text}\n`),
     exit: (code) => shut(() => output.exit(code)),
@@ -63,6 +68,7 @@ export const make = (script: Script, wire: number, note: Note, output: Output): 
     if (++taken > script.limit) return Effect.sync(mouth.close)
     const message = parse(line)
     note({ event: "heard", wire, message })
+    asked.heard(message)
     const call = Manners.callOf(message)
     if (call === undefined) return Effect.void
     const wantsAnswer = call.id !== undefined
