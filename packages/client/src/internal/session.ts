@@ -264,7 +264,7 @@ const asker = (line: Line, revision: Revision.Revision): Session["ask"] => {
       const params = stamp(written, extraOf(asking, id, trace))
       const how: ExchangeOptions = {
         revision,
-        interim: interimOf(asking, revision, inbound, alive),
+        interim: interimOf(asking, id, revision, inbound, alive),
         ...(mirrored === undefined ? undefined : { mirrored }),
         ...(waiting === undefined ? undefined : { untilOver: waiting.untilOver })
       }
@@ -326,6 +326,7 @@ const extraOf = (
 
 const interimOf = (
   { onNotification, onProgress, resetOnProgress }: Asking,
+  id: JsonRpc.RequestId,
   revision: Revision.Revision,
   inbound: Inbound,
   alive: () => void
@@ -337,8 +338,10 @@ const interimOf = (
     if (message.method !== "notifications/progress") return inbound.hear(message)
     const heard = revision.hear(message.method, message.params)
     if (Result.isFailure(heard) || heard.success.method !== "notifications/progress") return
-    if (resetOnProgress === true) alive()
     const { params } = heard.success
+    // On an event stream of its own a request may still be told the progress of another (M-PROG-8).
+    if (String(params.progressToken) !== String(id)) return
+    if (resetOnProgress === true) alive()
     inbound.told(message.method, () => onProgress?.(params))
   }
 }
