@@ -11,6 +11,7 @@ import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Meta from "@mcp-effect/protocol/Meta"
 import * as Method from "@mcp-effect/protocol/Method"
 import * as Notification from "@mcp-effect/protocol/Notification"
+import * as Question from "@mcp-effect/protocol/Question"
 import * as Revision from "@mcp-effect/protocol/Revision"
 import * as ServerSide from "@mcp-effect/protocol/ServerSide"
 import * as Version from "@mcp-effect/protocol/Version"
@@ -305,6 +306,81 @@ export const notification = (of: Version.Version): Arbitrary.Arbitrary<JsonRpc.N
   )
 }
 
+/** The questions that a version has. */
+const questionsOf = (of: Version.Version) =>
+  element<Question.Method>(
+    "roots/list",
+    ...keysOf(Question.questions).filter((method) => {
+      const { from = of, to = of }: Method.Span = Question.questions[method].span
+      return from <= of && of <= to
+    })
+  )
+
+/**
+ * A question of a server in a version: a request of its own, where the version has those. In `inputRequests` of the modern
+ * era it stands without `jsonrpc` and `id`.
+ *
+ * @category messages
+ * @since 0.1.0
+ */
+export const question = (of: Version.Version): Arbitrary.Arbitrary<JsonRpc.Request> => {
+  const server = ServerSide.of(of)
+  return Arbitrary.flatMap(questionsOf(of), (method) =>
+    Arbitrary.filterMap(
+      Arbitrary.all({ id: requestId, params: derive(Question.questions[method].params) }),
+      ({ id, params }) =>
+        Result.map(server.ask(method, params), (encoded): JsonRpc.Request => ({
+          jsonrpc: "2.0",
+          id,
+          method,
+          ...withParams(encoded.params)
+        }))
+    )
+  )
+}
+
+/**
+ * The answer of a client to a question in a version.
+ *
+ * @category messages
+ * @since 0.1.0
+ */
+export const answer = (of: Version.Version): Arbitrary.Arbitrary<JsonRpc.Success> => {
+  const revision = Revision.of(of)
+  return Arbitrary.flatMap(questionsOf(of), (method) =>
+    Arbitrary.filterMap(
+      Arbitrary.all({ id: requestId, given: derive(Question.questions[method].answer) }),
+      ({ given, id }) =>
+        Result.map(revision.answer(method, given), (encoded): JsonRpc.Success => ({
+          jsonrpc: "2.0",
+          id,
+          result: encoded.result
+        }))
+    )
+  )
+}
+
+/**
+ * A notification of a client in a version.
+ *
+ * @category messages
+ * @since 0.1.0
+ */
+export const told = (of: Version.Version): Arbitrary.Arbitrary<JsonRpc.Notification> => {
+  const revision = Revision.of(of)
+  return Arbitrary.flatMap(
+    element<Notification.SentMethod>("notifications/cancelled", ...keysOf(Notification.sent)),
+    (method) =>
+      Arbitrary.filterMap(derive(Notification.sent[method].params), (params) =>
+        Result.map(revision.tell(method, params), (encoded): JsonRpc.Notification => ({
+          jsonrpc: "2.0",
+          method,
+          ...withParams(encoded.params)
+        }))
+      )
+  )
+}
+
 /**
  * Any message that travels in a version, in either direction.
  *
@@ -312,4 +388,10 @@ export const notification = (of: Version.Version): Arbitrary.Arbitrary<JsonRpc.N
  * @since 0.1.0
  */
 export const message = (of: Version.Version): Arbitrary.Arbitrary<JsonRpc.Message> =>
-  oneOf<JsonRpc.Message>(request(of), response(of), notification(of))
+  oneOf<JsonRpc.Message>(
+    request(of),
+    response(of),
+    notification(of),
+    told(of),
+    ...(Revision.of(of).habits.serverRequests ? [question(of), answer(of)] : [])
+  )

@@ -76,6 +76,29 @@ describe.each(versions)("U-66: messages of %s", (version) => {
       JSON.stringify(notification)
     )
   })
+
+  it.prop("that a server asks are read by a client", [Arbitraries.question(version)], ([question]) => {
+    assert.strictEqual(succeeded(revision.question(question.method, question.params), question).method, question.method)
+  })
+
+  it.prop("that a client tells are read by a server", [Arbitraries.told(version)], ([told]) => {
+    assert.strictEqual(succeeded(server.hear(told.method, told.params), told).method, told.method)
+  })
+
+  it.effect("answer every kind of question that the version has", () =>
+    Effect.gen(function* () {
+      const questions = yield* Arbitrary.sampleEffect(Arbitraries.question(version), { count: 60, seed: 1 })
+      const answers = yield* Arbitrary.sampleEffect(Arbitraries.answer(version), { count: 60, seed: 1 })
+      const methods = [...new Set(questions.map(({ method }) => method))]
+      assert.includeMembers(methods, ["roots/list", "sampling/createMessage"])
+      for (const { result } of answers) {
+        assert.isTrue(
+          methods.some((method) => Result.isSuccess(server.answer(method as "ping", result))),
+          JSON.stringify(result)
+        )
+      }
+    })
+  )
 })
 
 describe("U-66: generated servers", () => {
