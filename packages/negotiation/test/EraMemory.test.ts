@@ -194,6 +194,45 @@ describe("the memory of eras", () => {
       }).pipe(fresh)
     )
 
+  it.effect("H6 a remembered server that now speaks HTTP+SSE alone is remembered so, and keeps its date", () =>
+    Effect.gen(function* () {
+      const server = { ...legacyServer(httpStatus(404)) }
+      const { connected, since } = connecting(server, { terms: http })
+      yield* connected
+      const saved = yield* remembered()
+      assert.isTrue(saved?.era === "legacy" && saved.transport === "own")
+      Object.assign(server, { initialize: httpStatus(404), open: Signal.Opened() })
+      const moving = connecting(server, { terms: http })
+      const { asked } = moving
+      const opened = Effect.sync(() => {
+        if (asked.includes("httpSse")) server.initialize = answered(initialized("2025-06-18"))
+      })
+      const fiber = yield* Effect.forkChild(moving.connect)
+      for (let step = 0; step < 20; step++) yield* Effect.andThen(TestClock.adjust("5 millis"), opened)
+      assert.strictEqual((yield* Fiber.join(fiber)).channel, "httpSse")
+      assert.deepEqual<unknown>(yield* remembered(), { ...saved, transport: "httpSse" })
+      assert.deepEqual(since(), ["discover", "initialize"])
+    }).pipe(fresh)
+  )
+
+  it.effect("a verdict that was confirmed is not written again", () =>
+    Effect.gen(function* () {
+      const written: Array<string> = []
+      const memory = yield* EraMemory.EraMemory
+      const watching = EraMemory.EraMemory.of({
+        ...memory,
+        remember: (key, verdict) =>
+          Effect.andThen(
+            Effect.sync(() => written.push(key)),
+            memory.remember(key, verdict)
+          )
+      })
+      const { connected } = connecting(legacyServer())
+      yield* Effect.provideService(Effect.andThen(connected, connected), EraMemory.EraMemory, watching)
+      assert.deepEqual(written, ["x"])
+    }).pipe(fresh)
+  )
+
   it.effect("T-NEG-9 a legacy verdict that meets a modern server is replaced within the same connect", () =>
     Effect.gen(function* () {
       const server = legacyServer()

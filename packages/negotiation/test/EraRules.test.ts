@@ -259,6 +259,20 @@ describe("the promised sets", () => {
     it(`U-03 ${code} falls back on a pipe`, () => {
       assert.match(hears(failed(code), pipe), / INIT /u)
     })
+  it("U-02, U-03, U-05 the promised sets are the ones that users were told", () => {
+    assert.deepStrictEqual([...Promised.httpFallbackStatuses], [400, 404, 405])
+    assert.deepStrictEqual([...Promised.httpFallbackCodes], [-32020, -32021, -32022, -32601])
+    assert.deepStrictEqual([...Promised.stdioFallbackCodes], [-32020, -32021, -32022, -32601])
+    assert.deepEqual(
+      [...Promised.neverFallBack],
+      [
+        [401, 401],
+        [403, 403],
+        [500, 599]
+      ]
+    )
+    assert.strictEqual(Promised.bodyCodePoints, 200)
+  })
   it("U-03 silence on stdio counts after 5 seconds, or after the stdio timeout if that is shorter", () => {
     assert.strictEqual(Duration.toMillis(Promised.stdioTimeout(Duration.seconds(30))), 5000)
     assert.strictEqual(Duration.toMillis(Promised.stdioTimeout(Duration.millis(40))), 40)

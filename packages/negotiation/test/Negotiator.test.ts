@@ -525,6 +525,14 @@ describe("evidence", () => {
       assert.strictEqual((yield* Metric.value(count)).count, before + 1)
     })
   )
+
+  it.effect("metrics only count up, and exporters are told so", () =>
+    Effect.gen(function* () {
+      yield* play([["discover", newer, failed(-32050)], shakes])
+      for (const metric of [Negotiator.outcomes, Negotiator.fallbacks])
+        assert.isTrue((yield* Metric.value(metric)).incremental)
+    })
+  )
 })
 
 describe("errors", () => {
@@ -540,6 +548,13 @@ describe("errors", () => {
       const long = yield* heard(httpStatus(500, { body: "😀".repeat(500) }))
       assert.strictEqual(long.message, `MCP: HTTP 500 ${"😀".repeat(200)}`)
       assert.include(long.hint, "server/discover")
+    })
+  )
+
+  it.effect("P30 a wire that fails is told in its own words, and any other failure of it as what was heard", () =>
+    Effect.gen(function* () {
+      const { reason } = yield* heard(unreachable)
+      assert.deepInclude(reason, { _tag: "ProbeTransportFailure", because: "ECONNREFUSED" })
     })
   )
 

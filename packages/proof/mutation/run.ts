@@ -1,6 +1,6 @@
 /**
- * `node run.ts --package X [--count 10] [--seed N]`: breaks a package in places chosen by chance, one at a time, and says
- * which of the faults its tests notice. It works on a copy of what is committed, never on this tree. A run of the tests
+ * `node run.ts --package X [--count 10] [--seed N] [--at File.ts:12]`: breaks a package in places chosen by chance, or in
+ * every place of these lines (`--at` may be repeated), one at a time, and says which of the faults its tests notice. It works on a copy of what is committed, never on this tree. A run of the tests
  * that takes five times as long as without a fault, and three minutes, counts as noticed and is told apart, since a busy
  * machine is slow too. Exits with 1 when fewer than nine of ten are noticed.
  */
@@ -17,7 +17,8 @@ const { values } = parseArgs({
   options: {
     package: { type: "string", default: "protocol" },
     count: { type: "string", default: "10" },
-    seed: { type: "string", default: "1" }
+    seed: { type: "string", default: "1" },
+    at: { type: "string", multiple: true, default: [] }
   }
 })
 const name = values.package
@@ -64,10 +65,12 @@ const all = readdirSync(source, { recursive: true, encoding: "utf8" })
   .flatMap((file) =>
     Mutation.sites(file, readFileSync(join(source, file), "utf8")).map((site): [string, Mutation.Site] => [file, site])
   )
+  .filter(([file, { line }]) => values.at.length === 0 || values.at.includes(`${file}:${line}`))
+const most = values.at.length === 0 ? Number(values.count) : all.length
 
 let caught = 0
 let tried = 0
-while (tried < Number(values.count) && all.length > 0) {
+while (tried < most && all.length > 0) {
   const [picked] = all.splice(Math.floor(dice() * all.length), 1)
   if (picked === undefined) break
   const [file, site] = picked

@@ -132,6 +132,14 @@ describe("the limits of a text", () => {
     assert.strictEqual(why(nested(3), { maxDepth: 4 }), "it is nested too deeply")
   })
 
+  it("knows where a string ends, whatever number of backslashes stands before the quote", () => {
+    for (const inside of ["", "\\", "\\\\", "\\\\\\", 'a"', '\\"', '"\\', '\\\\"[[[[[['] as const) {
+      const text = `["",${JSON.stringify(inside)},[[[[1]]]],"",""]`
+      assert.strictEqual(why(text, { batches: true, maxDepth: 4 }), "it is nested too deeply", text)
+      assert.isAbove(JsonRpc.parse(text, { batches: true, maxDepth: 5 }).length, 1, text)
+    }
+  })
+
   it("counts members and length", () => {
     assert.strictEqual(
       why('{"jsonrpc":"2.0","method":"n","params":{"x":[1,2,3]}}', { maxMembers: 3 }),
