@@ -7,6 +7,7 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Authorization from "@mcp-effect/client/Authorization"
+import type { AuthorizationError } from "@mcp-effect/client/AuthorizationError"
 import * as AuthorizationFlow from "@mcp-effect/client/AuthorizationFlow"
 import { AuthorizationNotices, describe } from "@mcp-effect/client/AuthorizationNotice"
 import * as Browser from "@mcp-effect/client/Browser"
@@ -15,24 +16,22 @@ import * as TokenStore from "@mcp-effect/client/TokenStore"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Option from "effect/Option"
 import { createServer } from "node:http"
+import * as Ask from "./Ask.ts"
+import * as Connecting from "./Connecting.ts"
 import { CommandFailed } from "./ExitCode.ts"
 import * as Places from "./Places.ts"
 import * as Render from "./Render.ts"
+import * as Target from "./Target.ts"
 
-/** Shows the address before a browser opens it. Where none opens, the person opens it. */
+/** Shows the address before a browser opens it. */
 const browser = Layer.effect(
   Browser.Browser,
-  Effect.map(Browser.Browser, (opener) => ({
-    open: (address: URL) =>
-      Effect.andThen(
-        Console.error(`Sign in at ${Render.oneLine(address.href)}`),
-        Effect.catch(opener.open(address), () =>
-          Console.error("note: no browser was opened; open the address yourself")
-        )
-      )
+  Effect.map(Browser.Browser, ({ open }) => ({
+    open: (address: URL) => Effect.andThen(Console.error(`Sign in at ${Render.oneLine(address.href)}`), open(address))
   }))
-).pipe(Layer.provide(Browser.layer()))
+).pipe(Layer.provide(Ask.browser))
 
 const flow = AuthorizationFlow.layerLoopback({
   listen: (port) => NodeHttpServer.layerServer(createServer, { port, host: "127.0.0.1" })
@@ -42,43 +41,74 @@ const noting = Effect.provideService(AuthorizationNotices, (notice) =>
   Console.error(`note: ${Render.oneLine(describe(notice))}`)
 )
 
-/** Runs a program with the authorization of a server. */
-const authorized = <A, E, R>(
-  url: string,
-  program: (authorization: Authorization.Authorization["Service"], isStored: () => boolean) => Effect.Effect<A, E, R>
+/**
+ * What was typed.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Given {
+  readonly server: string
+  readonly config: Option.Option<string>
+  readonly json: boolean
+}
+
+/** The address of the server: as it was typed, or as a configuration has it under that name. */
+const addressOf = Effect.fnUntraced(function* ({ config, server }: Given) {
+  const refused = (because: string) =>
+    new CommandFailed({ exit: "usage", because: `${Render.clip(Render.oneLine(server), 80)}: ${because}` })
+  if (Target.isUrl(server)) {
+    const because = Target.problemOf(server)
+    return because === undefined ? server : yield* refused(because)
+  }
+  const entry = yield* Connecting.entryOf({ name: server }, { config })
+  return entry.type === "stdio" ? yield* refused("one signs in at a URL, and this server is a process") : entry.url
+})
+
+const failed = (error: AuthorizationError | TokenStore.TokenStoreError): CommandFailed => {
+  if (error._tag !== "AuthorizationError")
+    return new CommandFailed({ exit: "input", because: Render.lines(error.message) })
+  const { message, _tag } = error.reason
+  return new CommandFailed({
+    exit: _tag === "EndpointFailed" ? "unreachable" : "denied",
+    because: Render.lines(message)
+  })
+}
+
+/** Runs a program with the authorization of a server, and says whether a token is kept after it. */
+const authorized = (
+  given: Given,
+  program: (authorization: Authorization.Authorization["Service"]) => Effect.Effect<void, AuthorizationError>,
+  said: (signedIn: boolean) => string
 ) =>
   Effect.gen(function* () {
-    const store = yield* TokenStore.TokenStore
-    let stored = false
-    // What is under which key is the library's business; that a grant was found is all there is to know.
-    const watched = TokenStore.TokenStore.of({
-      ...store,
-      get: (key) =>
-        Effect.tap(store.get(key), (value) =>
-          Effect.sync(() => {
-            if (value !== undefined && key.startsWith("grant ")) stored = true
-          })
-        )
-    })
-    const authorization = yield* Effect.provideService(
-      Authorization.make({ server: url }),
-      TokenStore.TokenStore,
-      watched
-    )
-    return yield* program(authorization, () => stored)
-  }).pipe(
-    Effect.scoped,
-    noting,
-    Effect.provide(Layer.mergeAll(NodeHttpClient.layerUndici, flow, ClientRegistration.layer())),
-    Effect.provide(Layer.unwrap(Effect.map(Places.tokens, (path) => TokenStore.layerFile({ path })))),
-    Effect.mapError(
-      (error) =>
-        new CommandFailed({
-          exit: "denied",
-          because: Render.lines(error instanceof Error ? error.message : "the sign-in failed")
+    const server = yield* addressOf(given)
+    let signedIn = false
+    const work = Effect.gen(function* () {
+      const store = yield* TokenStore.TokenStore
+      // What is under which key is the library's business; that a grant is there is all there is to know.
+      const seen = (key: string, isThere: boolean) =>
+        Effect.sync(() => {
+          if (key.startsWith("grant ")) signedIn = isThere
         })
+      const watched = TokenStore.TokenStore.of({
+        ...store,
+        get: (key) => Effect.tap(store.get(key), (value) => seen(key, value !== undefined)),
+        set: (key, value) => Effect.tap(store.set(key, value), () => seen(key, true)),
+        remove: (key) => Effect.tap(store.remove(key), () => seen(key, false))
+      })
+      const authorization = yield* Effect.provideService(Authorization.make({ server }), TokenStore.TokenStore, watched)
+      yield* program(authorization)
+    })
+    yield* work.pipe(
+      Effect.scoped,
+      noting,
+      Effect.provide(Layer.mergeAll(NodeHttpClient.layerUndici, flow, Layer.orDie(ClientRegistration.layer()))),
+      Effect.provide(Layer.unwrap(Effect.map(Places.tokens, (path) => TokenStore.layerFile({ path })))),
+      Effect.mapError(failed)
     )
-  )
+    yield* Console.log(given.json ? Render.json({ server, signedIn }) : `${Render.oneLine(server)}: ${said(signedIn)}`)
+  })
 
 /**
  * `mcp-effect auth login`.
@@ -86,8 +116,12 @@ const authorized = <A, E, R>(
  * @category running
  * @since 0.1.0
  */
-export const login = (url: string) =>
-  authorized(url, ({ signIn }) => Effect.andThen(signIn, Console.log(`${Render.oneLine(url)} can be used`)))
+export const login = (given: Given) =>
+  authorized(
+    given,
+    ({ signIn }) => signIn,
+    (signedIn) => (signedIn ? "signed in" : "no sign-in is needed")
+  )
 
 /**
  * `mcp-effect auth logout`.
@@ -95,9 +129,11 @@ export const login = (url: string) =>
  * @category running
  * @since 0.1.0
  */
-export const logout = (url: string) =>
-  authorized(url, ({ signOut }) =>
-    Effect.andThen(signOut({ forget: true }), Console.log(`${Render.oneLine(url)}: signed out`))
+export const logout = (given: Given) =>
+  authorized(
+    given,
+    ({ signOut }) => signOut({ forget: true }),
+    () => "signed out"
   )
 
 /**
@@ -106,9 +142,9 @@ export const logout = (url: string) =>
  * @category running
  * @since 0.1.0
  */
-export const status = (url: string, json: boolean) =>
-  authorized(url, (_, isStored) => {
-    const signedIn = isStored()
-    const text = `${Render.oneLine(url)}: ${signedIn ? "a token is kept" : "no token is kept"}`
-    return Console.log(json ? Render.json({ server: url, signedIn }) : text)
-  })
+export const status = (given: Given) =>
+  authorized(
+    given,
+    () => Effect.void,
+    (signedIn) => (signedIn ? "a token is kept" : "no token is kept")
+  )

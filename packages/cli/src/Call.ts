@@ -19,6 +19,7 @@ import * as Content from "./Content.ts"
 import { CommandFailed } from "./ExitCode.ts"
 import type { Options } from "./Options.ts"
 import * as Render from "./Render.ts"
+import * as Suggestion from "./Suggestion.ts"
 
 type Client = McpClient.McpClient["Service"]
 
@@ -99,17 +100,17 @@ export const run = (options: Options & { readonly yes: boolean }) =>
   Connecting.connected("call", options, (client, [name, ...words], asking) =>
     Effect.gen(function* () {
       const wanted = yield* Connecting.only(name === undefined ? [] : [name], "tool")
-      const tools = yield* client.listTools()
+      const tools = Connecting.declares(client, "tools") ? yield* client.listTools() : []
       const tool = tools.find((one) => one.name === wanted)
       if (tool === undefined) {
-        const names = Render.clip(tools.map((one) => Render.oneLine(one.name)).join(", "), 300)
-        return yield* input(`the server has no tool "${Render.clip(wanted, 80)}"; it has ${names || "none"}`)
+        const names = tools.map(({ name }) => name)
+        return yield* input(`the server has no tool "${Render.clip(wanted, 80)}"; ${Suggestion.instead(wanted, names)}`)
       }
       const piped = words.length === 1 && words[0] === "-"
       const given = piped ? [yield* fromStdin] : words
       const args = yield* Effect.mapError(Effect.fromResult(Arguments.parse(tool.inputSchema, given)), input)
       const result = yield* perform(client, tool, args, { yes: options.yes, asking: asking && !piped })
-      yield* Console.log(options.json ? Render.json(result) : shown(result))
+      yield* Console.log(options.json ? Render.json(result) : shown(result).replace(/\n$/, ""))
       if (result.isError === true) return yield* new CommandFailed({ exit: "toolFailed", because: "" })
     })
   )

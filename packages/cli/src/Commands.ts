@@ -7,10 +7,13 @@
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Argument from "effect/cli/Argument"
+import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { CommandFailed } from "./ExitCode.ts"
 import * as Options from "./Options.ts"
+import * as Render from "./Render.ts"
+import { screen } from "./Screen.ts"
 import * as Target from "./Target.ts"
 
 const onServer = (what: string) => ({
@@ -130,18 +133,22 @@ const config = Command.make("config").pipe(
 )
 
 const ofTokens = () => Effect.promise(() => import("./Auth.ts"))
-const url = Argument.String("url").pipe(Argument.withDescription("The server"))
+const account = {
+  server: Argument.String("server").pipe(Argument.withDescription("Its URL, or its name in a configuration")),
+  config: Options.config,
+  json: Options.json
+}
 
 const auth = Command.make("auth").pipe(
   Command.withDescription("Sign in and out at servers"),
   Command.withSubcommands([
-    Command.make("login", { url }, (given) => Effect.flatMap(ofTokens(), (it) => it.login(given.url))).pipe(
+    Command.make("login", account, (given) => Effect.flatMap(ofTokens(), (it) => it.login(given))).pipe(
       Command.withDescription("Sign in with a browser and keep the token")
     ),
-    Command.make("status", { url, json: Options.json }, (given) =>
-      Effect.flatMap(ofTokens(), (it) => it.status(given.url, given.json))
-    ).pipe(Command.withDescription("Show whether a token is kept")),
-    Command.make("logout", { url }, (given) => Effect.flatMap(ofTokens(), (it) => it.logout(given.url))).pipe(
+    Command.make("status", account, (given) => Effect.flatMap(ofTokens(), (it) => it.status(given))).pipe(
+      Command.withDescription("Show whether a token is kept")
+    ),
+    Command.make("logout", account, (given) => Effect.flatMap(ofTokens(), (it) => it.logout(given))).pipe(
       Command.withDescription("Drop the token here and there")
     )
   ])
@@ -173,9 +180,25 @@ export const mcpEffect = Command.make("mcp-effect").pipe(
   ])
 )
 
+/** What was typed wrongly goes to standard error, without the whole help: that is a word away. */
+const presenter: CliOutput.Presenter = {
+  present: (event) =>
+    event._tag === "InvalidInvocation"
+      ? Effect.andThen(
+          Effect.forEach(event.errors, ({ message }) => Console.error(Render.lines(message)), { discard: true }),
+          Console.error(`See: ${event.commandPath.map(Render.oneLine).join(" ")} --help`)
+        )
+      : CliOutput.defaultPresenter.present(event)
+}
+
+const told = (because: string) => {
+  if (because === "") return Effect.void
+  return Effect.flatMap(screen, (on) => Console.error(Render.fitted(because, on)))
+}
+
 /**
  * Runs the command with the words of a command line. What fails is written to standard error once, and its exit code is
- * in the error.
+ * in the error. A defect is a fault of this program, and fails with `internal`.
  *
  * @category running
  * @since 0.1.0
@@ -186,10 +209,20 @@ export const run = (version: string) => {
     const [own, command] = Target.split(words)
     return inner(own).pipe(
       Effect.provideService(Target.ServerCommand, command),
+      Effect.provideService(CliOutput.Presenter, presenter),
       Effect.catchTag("ShowHelp", ({ errors }) =>
         errors.length === 0 ? Effect.void : Effect.fail(new CommandFailed({ exit: "usage", because: "" }))
       ),
-      Effect.tapErrorTag("CommandFailed", ({ because }) => (because === "" ? Effect.void : Console.error(because)))
+      Effect.catchDefect((defect) => {
+        const what = defect instanceof Error ? (defect.stack ?? defect.message) : String(defect)
+        return Effect.fail(
+          new CommandFailed({
+            exit: "internal",
+            because: `this is a fault of mcp-effect ${version}: ${Render.lines(what)}`
+          })
+        )
+      }),
+      Effect.tapErrorTag("CommandFailed", ({ because }) => told(because))
     )
   }
 }

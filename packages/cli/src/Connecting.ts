@@ -13,6 +13,7 @@ import type { ServerEntry } from "@mcp-effect/host/ServerEntry"
 import * as Evidence from "@mcp-effect/negotiation/Evidence"
 import * as Mode from "@mcp-effect/negotiation/Mode"
 import type { NegotiationError } from "@mcp-effect/negotiation/NegotiationError"
+import * as ErrorCode from "@mcp-effect/protocol/ErrorCode"
 import * as Defaults from "@mcp-effect/protocol/Defaults"
 import { describe, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
 import * as Version from "@mcp-effect/protocol/Version"
@@ -22,6 +23,7 @@ import * as Stdio from "@mcp-effect/transport/Stdio"
 import * as StreamableHttp from "@mcp-effect/transport/StreamableHttp"
 import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -34,29 +36,52 @@ import { CommandFailed } from "./ExitCode.ts"
 import type { Options } from "./Options.ts"
 import * as Places from "./Places.ts"
 import * as Render from "./Render.ts"
+import * as Suggestion from "./Suggestion.ts"
 import * as Target from "./Target.ts"
 
+/** What the libraries advise, in the words of the command line. */
+const words: ReadonlyArray<readonly [theirs: RegExp, ours: string]> = [
+  [/\bmode '(auto|modern|legacy)'/gi, "`--era $1`"],
+  [/\bor '(auto|modern|legacy)'/g, "or `--era $1`"],
+  [/\braise `timeout`/g, "raise `--timeout`"],
+  [/\braise the time limit\b/g, "raise `--timeout`"]
+]
+
+const inOurWords = (text: string) => words.reduce((said, [theirs, ours]) => said.replaceAll(theirs, ours), text)
+
+const nobodyToAsk = ({ reason }: McpClientError) =>
+  reason._tag === "InputRequired" ||
+  (reason._tag === "ServerError" && reason.code === ErrorCode.MissingRequiredClientCapability)
+
 /** Why it failed, and what to change where the reason does not say it. */
-const reasonOf = (cause: NegotiationError | McpClientError, target: Target.Target): string => {
-  if (cause._tag === "McpClientError") return Render.oneLine(cause.message)
-  const advice = Target.correction(target) ?? cause.hint
-  return Render.lines(cause.message.includes(advice) ? cause.message : `${cause.message}\n${advice}`)
+const reasonOf = (cause: NegotiationError | McpClientError, target: Target.Target, asking: boolean): string => {
+  if (cause._tag === "McpClientError") {
+    const because = Render.oneLine(inOurWords(cause.reason.message))
+    return asking || !nobodyToAsk(cause)
+      ? because
+      : `${because}\nNobody can be asked here: run it at a terminal, without --json`
+  }
+  const advice = inOurWords(Target.correction(target) ?? cause.hint)
+  const because = inOurWords(cause.message)
+  return Render.lines(because.includes(advice) ? because : `${because}\n${advice}`)
 }
 
 const wantsSignIn = (cause: NegotiationError | McpClientError) =>
   Option.isSome(Authorization.errorIn(cause)) || /\bHTTP 401\b/.test(cause.message)
 
-const failed = (target: Target.Target, explain: boolean) => (cause: NegotiationError | McpClientError) => {
-  const denied = wantsSignIn(cause)
-  const reason = reasonOf(cause, target)
-  const signIn = denied && "url" in target ? `\nSign in with: mcp-effect auth login ${Render.oneLine(target.url)}` : ""
-  const evidence =
-    explain && cause._tag === "NegotiationError" ? `\n\n${Render.lines(Evidence.explain(cause.attempts))}` : ""
-  return new CommandFailed({
-    exit: denied ? "denied" : cause._tag === "NegotiationError" ? "unreachable" : "refused",
-    because: `${reason}${signIn}${evidence}`
-  })
-}
+const failed =
+  (target: Target.Target, explain: boolean, asking: boolean) => (cause: NegotiationError | McpClientError) => {
+    const denied = wantsSignIn(cause)
+    const reason = reasonOf(cause, target, asking)
+    const signIn =
+      denied && "url" in target ? `\nSign in with: mcp-effect auth login ${Render.oneLine(target.url)}` : ""
+    const evidence =
+      explain && cause._tag === "NegotiationError" ? `\n\n${Render.lines(Evidence.explain(cause.attempts))}` : ""
+    return new CommandFailed({
+      exit: denied ? "denied" : cause._tag === "NegotiationError" ? "unreachable" : "refused",
+      because: `${reason}${signIn}${evidence}`
+    })
+  }
 
 /**
  * What was noticed on the way goes beside the report, not into it.
@@ -76,9 +101,13 @@ const headersOf = (header: ReadonlyArray<string>) =>
     Effect.forEach(header, (text) => {
       const at = text.indexOf(":")
       const name = text.slice(0, Math.max(0, at)).trim()
-      return /^[\w!#$%&'*+.^`|~-]+$/.test(name)
-        ? Effect.succeed([name, Redacted.make(text.slice(at + 1).trim())] as const)
-        : Effect.fail(usage('a header is written as `--header "Name: value"`'))
+      const value = text.slice(at + 1).trim()
+      if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) {
+        return Effect.fail(usage('a header is written as `--header "Name: value"`'))
+      }
+      return /^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(value)
+        ? Effect.succeed([name, Redacted.make(value)] as const)
+        : Effect.fail(usage(`the header ${name} has characters that HTTP does not allow`))
     }),
     Object.fromEntries
   )
@@ -105,13 +134,21 @@ const httpFor = Effect.fnUntraced(function* (url: string) {
   )
 })
 
-const entryOf = Effect.fnUntraced(function* (target: Target.Target & { readonly name: string }, options: Options) {
+/**
+ * The server of a configuration that a name stands for.
+ *
+ * @category accessors
+ * @since 0.1.0
+ */
+export const entryOf = Effect.fnUntraced(function* (
+  target: { readonly name: string },
+  options: Pick<Options, "config">
+) {
   const { configuration, path } = yield* Places.configuration(options.config).pipe(
     Effect.mapError((error) => {
-      const advice = Target.correction(target)
-      return advice === undefined || error.exit !== "usage"
-        ? error
-        : usage(`no server is called \`${Render.clip(Render.oneLine(target.name), 80)}\`. ${advice}`)
+      if (error.exit !== "usage") return error
+      const advice = Target.correction(target) ?? error.because
+      return usage(`no server is called \`${Render.clip(Render.oneLine(target.name), 80)}\`. ${advice}`)
     })
   )
   const entry = configuration.entries.find(({ name }) => name === target.name)
@@ -120,10 +157,9 @@ const entryOf = Effect.fnUntraced(function* (target: Target.Target & { readonly 
   if (problem !== undefined) {
     return yield* new CommandFailed({ exit: "configuration", because: `${path}: ${Render.oneLine(problem.message)}` })
   }
-  const names = configuration.entries.map(({ name }) => Render.oneLine(name)).join(", ")
-  return yield* usage(
-    `no server is called \`${Render.clip(Render.oneLine(target.name), 80)}\` in ${path}; it has ${names || "none"}`
-  )
+  const names = configuration.entries.map(({ name }) => name)
+  const wanted = Render.clip(Render.oneLine(target.name), 80)
+  return yield* usage(`no server is called \`${wanted}\` in ${path}; ${Suggestion.instead(target.name, names)}`)
 })
 
 const transportOf = Effect.fnUntraced(function* (
@@ -208,15 +244,19 @@ export const connected = <A, R>(
         ? bare
         : ExchangeLog.record(
             bare,
-            yield* Effect.mapError(ExchangeLog.toFile(options.record.value), ({ message }) => usage(message))
+            yield* Effect.mapError(ExchangeLog.toFile(options.record.value), Places.unwritten(options.record.value))
           )
-      const client = yield* McpClient.connect(transport, { mode, handlers: Ask.handlers(asking) })
-      return yield* program(client, rest, asking)
+      const left = yield* Deferred.make<never, CommandFailed>()
+      const handlers = yield* Ask.handlers(asking, (error) => Deferred.fail(left, error))
+      const client = yield* McpClient.connect(transport, { mode, handlers })
+      const done = program(client, rest, asking)
+      // A question that is left ends the command, except where there is something to come back to.
+      return yield* verb === "explore" ? done : Effect.raceFirst(done, Deferred.await(left))
     }).pipe(
       Effect.scoped,
       noting,
       Effect.catchTag(["NegotiationError", "McpClientError"], (error) =>
-        Effect.fail(failed(target, options.explain === true)(error))
+        Effect.fail(failed(target, options.explain === true, asking)(error))
       )
     )
     if (seconds === undefined) return yield* work
@@ -226,6 +266,17 @@ export const connected = <A, R>(
       Effect.provideService(Defaults.ConnectTimeout, limit)
     )
   })
+
+/**
+ * Whether a server has something at all. One that was not asked may have everything.
+ *
+ * @category accessors
+ * @since 0.1.0
+ */
+export const declares = (
+  { agreement: { capabilities } }: McpClient.McpClient["Service"],
+  what: "tools" | "resources" | "prompts"
+): boolean => capabilities === undefined || capabilities[what] !== undefined
 
 /**
  * One word that a command needs, and none after it.

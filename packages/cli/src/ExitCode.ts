@@ -22,6 +22,7 @@ export const table = [
   { name: "input", code: 65, meaning: "What was given does not fit: arguments, a file." },
   { name: "unreachable", code: 69, meaning: "No connection: the server was not reached, or not understood." },
   { name: "internal", code: 70, meaning: "A fault of this program." },
+  { name: "output", code: 74, meaning: "What was found cannot be written: a file, or standard output." },
   { name: "refused", code: 76, meaning: "The server answered with an error, or not at all." },
   { name: "denied", code: 77, meaning: "Nobody allowed it: a sign-in is missing, or a tool was not approved." },
   { name: "configuration", code: 78, meaning: "The configuration cannot be read, or an entry of it is wrong." },

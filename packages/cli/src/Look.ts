@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import type * as McpClient from "@mcp-effect/client/McpClient"
 import type { Change } from "@mcp-effect/client/Change"
 import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
@@ -13,11 +14,26 @@ import * as Content from "./Content.ts"
 import { CommandFailed } from "./ExitCode.ts"
 import type { Options } from "./Options.ts"
 import * as Render from "./Render.ts"
+import { screen, type Screen } from "./Screen.ts"
 
-const width = 100
+type Client = McpClient.McpClient["Service"]
 
-const print = (options: Options, value: unknown, text: () => string) =>
-  Console.log(options.json ? Render.json(value) : text())
+const print = (options: Options, value: unknown, text: (on: Screen) => string) =>
+  options.json
+    ? Console.log(Render.json(value))
+    : Effect.flatMap(screen, (on) => {
+        const shown = text(on)
+        // A text that ends its last line itself needs no other end.
+        return Console.log(shown.endsWith("\n") ? shown.slice(0, -1) : shown)
+      })
+
+/** What there is to list, or why there is nothing. */
+const listed = (client: Client, what: "tools" | "resources" | "prompts", rows: ReadonlyArray<Render.Row>, on: Screen) =>
+  rows.length > 0
+    ? Render.list(rows, on)
+    : Connecting.declares(client, what)
+      ? `no ${what}`
+      : `no ${what}: the server does not declare them`
 
 /**
  * `mcp-effect tools`.
@@ -29,8 +45,8 @@ export const tools = (options: Options) =>
   Connecting.connected("tools", options, (client, rest) =>
     Effect.gen(function* () {
       yield* Connecting.none(rest)
-      const list = yield* client.listTools()
-      yield* print(options, { tools: list }, () => Render.list(list, width) || "no tools")
+      const tools = Connecting.declares(client, "tools") ? yield* client.listTools() : []
+      yield* print(options, { tools }, (on) => listed(client, "tools", tools, on))
     })
   )
 
@@ -44,11 +60,14 @@ export const resources = (options: Options) =>
   Connecting.connected("resources", options, (client, rest) =>
     Effect.gen(function* () {
       yield* Connecting.none(rest)
-      const list = yield* client.listResources()
-      const templates = yield* client.listResourceTemplates().pipe(
-        // Servers with resources and without templates often do not know the method.
-        Effect.catchReason("McpClientError", "ServerError", () => Effect.succeed([]))
-      )
+      const declared = Connecting.declares(client, "resources")
+      const list = declared ? yield* client.listResources() : []
+      const templates = declared
+        ? yield* client.listResourceTemplates().pipe(
+            // Servers with resources and without templates often do not know the method.
+            Effect.catchReason("McpClientError", "ServerError", () => Effect.succeed([]))
+          )
+        : []
       const rows = [
         ...list.map(({ description, name, uri }) => ({ name: uri, description: description ?? name })),
         ...templates.map(({ description, name, uriTemplate }) => ({
@@ -56,7 +75,7 @@ export const resources = (options: Options) =>
           description: description ?? name
         }))
       ]
-      yield* print(options, { resources: list, templates }, () => Render.list(rows, width) || "no resources")
+      yield* print(options, { resources: list, templates }, (on) => listed(client, "resources", rows, on))
     })
   )
 
@@ -84,8 +103,8 @@ export const prompts = (options: Options) =>
   Connecting.connected("prompts", options, (client, rest) =>
     Effect.gen(function* () {
       yield* Connecting.none(rest)
-      const list = yield* client.listPrompts()
-      yield* print(options, { prompts: list }, () => Render.list(list, width) || "no prompts")
+      const prompts = Connecting.declares(client, "prompts") ? yield* client.listPrompts() : []
+      yield* print(options, { prompts }, (on) => listed(client, "prompts", prompts, on))
     })
   )
 
@@ -140,6 +159,8 @@ export const complete = (options: Options) =>
         ref: kind === "prompt" ? { type: "ref/prompt", name: of } : { type: "ref/resource", uri: of },
         argument: { name: word.slice(0, at), value: word.slice(at + 1) }
       })
+      if (completion.values.length === 0 && !options.json)
+        return yield* Console.error("note: there is nothing to propose")
       yield* print(options, completion, () => completion.values.map(Render.oneLine).join("\n"))
     })
   )

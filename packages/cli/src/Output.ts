@@ -16,6 +16,8 @@ const Tools = Schema.Array(
 )
 const Problem = Schema.Struct({ entry: maybe(text), line: Schema.Finite, column: Schema.Finite, message: text })
 
+const SignedIn = Schema.Struct({ server: text, signedIn: Schema.Boolean })
+
 /**
  * The schema of each command's output. `watch` prints one such value a line.
  *
@@ -83,7 +85,9 @@ export const schemas = {
     problems: Schema.Array(Problem),
     hints: Schema.Array(Schema.Struct({ id: text, message: text }))
   }),
-  "auth status": Schema.Struct({ server: text, signedIn: Schema.Boolean })
+  "auth login": SignedIn,
+  "auth status": SignedIn,
+  "auth logout": SignedIn
 }
 
 /**

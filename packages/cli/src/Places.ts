@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
+import type { PlatformError } from "effect/PlatformError"
 import { homedir } from "node:os"
 import { CommandFailed } from "./ExitCode.ts"
 import * as Render from "./Render.ts"
@@ -68,6 +69,32 @@ export const configuration = Effect.fnUntraced(function* (
   return { path: Render.oneLine(path), configuration: read }
 })
 
+/** What the platform says of a file, in words. */
+const words: { readonly [tag: string]: string } = {
+  NotFound: "it is not there, or its folder is not",
+  PermissionDenied: "it may not be used",
+  AlreadyExists: "it is there already",
+  Busy: "something else uses it"
+}
+
+/**
+ * Why a file could not be read or written.
+ *
+ * @category formatting
+ * @since 0.1.0
+ */
+export const because = (path: string, { message, reason }: PlatformError): string =>
+  Render.oneLine(`${path}: ${words[reason._tag] ?? message}`)
+
+/**
+ * A file that could not be written.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const unwritten = (path: string) => (error: PlatformError) =>
+  new CommandFailed({ exit: "output", because: because(path, error) })
+
 /**
  * A file of JSON.
  *
@@ -76,11 +103,10 @@ export const configuration = Effect.fnUntraced(function* (
  */
 export const json = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
-  const failed = (because: string) =>
-    new CommandFailed({ exit: "input", because: `${Render.oneLine(path)}: ${because}` })
-  const text = yield* Effect.mapError(fs.readFileString(path), ({ message }) => failed(message))
+  const failed = (because: string) => new CommandFailed({ exit: "input", because })
+  const text = yield* Effect.mapError(fs.readFileString(path), (error) => failed(because(path, error)))
   return yield* Effect.try({
     try: (): unknown => JSON.parse(text),
-    catch: () => failed("it is not JSON")
+    catch: () => failed(`${Render.oneLine(path)}: it is not JSON`)
   })
 })

@@ -12,16 +12,15 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Connecting from "./Connecting.ts"
-import { CommandFailed } from "./ExitCode.ts"
 import type { Options } from "./Options.ts"
+import * as Places from "./Places.ts"
 import * as Render from "./Render.ts"
+import { screen, type Screen } from "./Screen.ts"
 
 type Client = McpClient.McpClient["Service"]
 
-const widthOfLines = 100
-
 /** What a server says of itself: three lines of it are enough. */
-const theirs = (text: string) => Render.clip(Render.oneLine(text), 3 * widthOfLines)
+const theirs = (text: string) => Render.clip(Render.oneLine(text), 300)
 
 /** Names of what a server declares. */
 const declared = (capabilities: object | undefined) =>
@@ -33,29 +32,30 @@ const declared = (capabilities: object | undefined) =>
         .toSorted()
         .join(", ") || "none"
 
-const report = (client: Client) => {
+const report = (client: Client, on: Screen) => {
   const { agreement } = client
   const { identity } = agreement
-  return Render.facts([
-    ["server", client.endpoint],
-    ["transport", client.transport],
-    ["era", agreement.era],
-    ["version", agreement.version],
+  return Render.facts(
     [
-      "identity",
-      identity === undefined ? "not told" : theirs(`${identity.title ?? identity.name} ${identity.version}`)
+      ["server", client.endpoint],
+      ["transport", client.transport],
+      ["era", agreement.era],
+      ["version", agreement.version],
+      [
+        "identity",
+        identity === undefined ? "not told" : theirs(`${identity.title ?? identity.name} ${identity.version}`)
+      ],
+      ["capabilities", theirs(declared(agreement.capabilities))],
+      ["round trips", `${agreement.roundTrips}`],
+      ["instructions", agreement.instructions === undefined ? undefined : theirs(agreement.instructions)]
     ],
-    ["capabilities", theirs(declared(agreement.capabilities))],
-    ["round trips", `${agreement.roundTrips}`],
-    ["instructions", agreement.instructions === undefined ? undefined : theirs(agreement.instructions)]
-  ])
+    on
+  )
 }
 
 /** The tools, unless the server says that it has none. */
-const tools = (client: Client) => {
-  const { capabilities } = client.agreement
-  return capabilities !== undefined && capabilities.tools === undefined ? Effect.succeed(undefined) : client.listTools()
-}
+const tools = (client: Client) =>
+  Connecting.declares(client, "tools") ? client.listTools() : Effect.succeed(undefined)
 
 /** Keeps what was found for `--prior`. */
 const save = Effect.fnUntraced(function* (client: Client, path: string) {
@@ -64,10 +64,7 @@ const save = Effect.fnUntraced(function* (client: Client, path: string) {
     return yield* Console.error("note: nothing was saved, since what was found does not hold for long")
   }
   const fs = yield* FileSystem.FileSystem
-  yield* Effect.mapError(
-    fs.writeFileString(path, `${Render.json(verdict)}\n`),
-    ({ message }) => new CommandFailed({ exit: "input", because: Render.oneLine(message) })
-  )
+  yield* Effect.mapError(fs.writeFileString(path, `${Render.json(verdict)}\n`), Places.unwritten(path))
 })
 
 /**
@@ -104,11 +101,12 @@ export const run = (options: Options & { readonly explain: boolean; readonly sav
           })
         )
       }
-      yield* Console.log(report(client))
-      if (explanation !== undefined) yield* Console.log(`\n${explanation}`)
+      const on = yield* screen
+      yield* Console.log(report(client, on))
+      if (explanation !== undefined) yield* Console.log(`\n${Render.fitted(explanation, on)}`)
       const list = yield* tools(client)
       if (list === undefined) return yield* Console.log("\ntools: not declared by the server")
-      const lines = list.length === 0 ? "" : `\n${Render.tools(list, widthOfLines)}`
-      yield* Console.log(`\ntools (${list.length})${lines}`)
+      const lines = list.length === 0 ? "" : `\n${Render.list(list, on, 2)}`
+      yield* Console.log(`\n${on.paint("dim", "tools")} (${list.length})${lines}`)
     })
   )

@@ -19,6 +19,7 @@ import { CommandFailed } from "./ExitCode.ts"
 import type { schemas } from "./Output.ts"
 import * as Places from "./Places.ts"
 import * as Render from "./Render.ts"
+import { screen, type Screen } from "./Screen.ts"
 
 type Row = (typeof schemas.servers.Type)["servers"][number]
 
@@ -32,6 +33,21 @@ const problemOf = ({ column, entry, line, message }: EntryProblem) => ({
 const http: Effect.Effect<Layer.Layer<HttpClient>> = Effect.promise(() =>
   import("@effect/platform-node/NodeHttpClient").then(({ layerUndici }) => layerUndici)
 )
+
+/** Each server in a line; what went wrong stands under it, whole. */
+const shown = (states: ReadonlyArray<Row>, on: Screen): string => {
+  const column = Math.max(0, ...states.map(({ name }) => Render.wide(Render.oneLine(name))))
+  return states
+    .map(({ because, name, state, tools, version }) => {
+      const called = on.paint("bold", Render.pad(Render.oneLine(name), column))
+      if (state === "disabled") return `${called}  ${on.paint("dim", state)}`
+      if (state === "ready")
+        return `${called}  ${on.paint("green", state)}, ${version}, ${Render.count(tools ?? 0, "tool")}`
+      const reason = Render.broken(`    ${Render.oneLine(because ?? "")}`, on.breakAt, 4)
+      return `${called}  ${on.paint("red", state)}\n${reason}`
+    })
+    .join("\n")
+}
 
 /**
  * `mcp-effect servers`: starts the servers of a configuration side by side, and says how each is doing. A file that was
@@ -77,16 +93,7 @@ export const servers = Effect.fnUntraced(function* (options: {
   const problems = configuration.problems.map(problemOf)
   if (options.json) yield* Console.log(Render.json({ servers: states, problems }))
   else {
-    const rows = states.map((row) => ({
-      name: row.name,
-      description:
-        row.state === "ready"
-          ? `ready, ${row.version}, ${row.tools} tools`
-          : row.state === "failed"
-            ? `failed: ${row.because}`
-            : row.state
-    }))
-    yield* Console.log(Render.list(rows, 200) || "no servers")
+    yield* Console.log(shown(states, yield* screen) || "no servers")
     for (const { message } of problems) yield* Console.error(`${path}: ${Render.oneLine(message)}`)
   }
   if (problems.length > 0) return yield* new CommandFailed({ exit: "configuration", because: "" })
@@ -116,7 +123,9 @@ export const check = Effect.fnUntraced(function* (options: {
   else {
     for (const { message } of problems) yield* Console.log(`wrong: ${Render.oneLine(message)}`)
     for (const { message } of hints) yield* Console.log(`hint: ${Render.oneLine(message)}`)
-    yield* Console.log(`${path}: ${names.length} servers can be read, ${problems.length} problems`)
+    yield* Console.log(
+      `${path}: ${Render.count(names.length, "server")} can be read, ${Render.count(problems.length, "problem")}`
+    )
   }
   if (problems.length > 0) return yield* new CommandFailed({ exit: "configuration", because: "" })
 })

@@ -65,6 +65,12 @@ export const take = (
       : Result.succeed({ target: { command: [program, ...args] }, rest: words })
   }
   const [first, ...rest] = words
+  if (first !== undefined && isUrl(first)) {
+    const because = problemOf(first)
+    return because === undefined
+      ? Result.succeed({ target: { url: first }, rest })
+      : Result.fail(`${shown(first)}: ${because}. ${order}`)
+  }
   if (first === undefined || first === "") {
     return Result.fail(
       "which server? Give a URL, a command after `--`, or a name from a configuration:\n" +
@@ -73,13 +79,33 @@ export const take = (
         `  mcp-effect ${verb} --config mcp.json files`
     )
   }
-  return Result.succeed({ target: isUrl(first) ? { url: first } : { name: first }, rest })
+  return Result.succeed({ target: { name: first }, rest })
+}
+
+const order = "The server comes first: its http or https URL, its name in a configuration, or a command after `--`"
+
+/**
+ * Why no server can be at an address; nothing when one can.
+ *
+ * @category accessors
+ * @since 0.1.0
+ */
+export const problemOf = (address: string): string | undefined => {
+  const url = URL.parse(address)
+  if (url === null) return "this is no URL"
+  return url.protocol === "http:" || url.protocol === "https:" ? undefined : "no server is behind such an address"
 }
 
 /** Commands whose words after the server are addresses themselves. */
 const takesAddresses: ReadonlySet<string> = new Set(["read", "watch"])
 
-const isUrl = (word: string) => /^[a-z][a-z0-9+.-]*:\/\//i.test(word)
+/**
+ * Whether a word is an address and no name.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
+export const isUrl = (word: string) => /^[a-z][a-z0-9+.-]*:\/\//i.test(word)
 
 /**
  * Refuses words that a command has no use for.

@@ -5,7 +5,6 @@ import * as Schema from "effect/Schema"
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as Arguments from "../src/Arguments.ts"
 import * as ExitCode from "../src/ExitCode.ts"
 import * as Output from "../src/Output.ts"
 import * as Target from "../src/Target.ts"
@@ -87,6 +86,50 @@ describe("U-67: the commands", () => {
     })
   )
 
+  it.live("a server that does not declare a list is not asked for it, and that is no failure", () =>
+    Effect.gen(function* () {
+      const tools = yield* run("tools", "--", process.execPath, fixture, "bare")
+      assert.deepStrictEqual([tools.code, tools.out], [0, "no tools: the server does not declare them"])
+      const resources = yield* run("resources", "--json", ...server)
+      assert.deepStrictEqual(JSON.parse(resources.out), { resources: [], templates: [] })
+      fits("prompts", (yield* run("prompts", "--json", ...server)).out)
+    })
+  )
+
+  it.live("a name with a slip in it is answered with the one that was meant", () =>
+    Effect.gen(function* () {
+      assert.include((yield* run("call", "ecoh", ...server)).err, 'did you mean "echo"? it has echo, nothing, long')
+      const there = yield* run("tools", "--config", configuration, "Hear")
+      assert.include(there.err, 'did you mean "here"?')
+    })
+  )
+
+  it.live("a mistake in the options is told in two lines on standard error, without the whole help", () =>
+    Effect.gen(function* () {
+      const { code, err, out } = yield* run("ping", "--timeout", "soon", "http://127.0.0.1:9/mcp")
+      assert.deepStrictEqual([code, out], [64, ""])
+      assert.match(err, /^Invalid value for flag --timeout: "soon".*\nSee: mcp-effect ping --help$/)
+      const header = yield* run("ping", "--header", "X: a\nb", "http://127.0.0.1:9/mcp")
+      assert.deepStrictEqual([header.code, header.err], [64, "the header X has characters that HTTP does not allow"])
+    })
+  )
+
+  it.live("a file that cannot be written exits with 74, one that cannot be read with 65", () =>
+    Effect.gen(function* () {
+      const nowhere = join(folder, "nowhere", "x")
+      for (const option of ["--save", "--record"]) {
+        const { code, err } = yield* run("probe", option, nowhere, ...server)
+        assert.deepStrictEqual(
+          [code, err.split("\n").at(-1)],
+          [74, `${nowhere}: it is not there, or its folder is not`]
+        )
+      }
+      const prior = yield* run("probe", "--prior", nowhere, ...server)
+      assert.deepStrictEqual([prior.code, prior.err], [65, `${nowhere}: it is not there, or its folder is not`])
+      assert.strictEqual((yield* run("probe", "--prior", fixture, ...server)).code, 65)
+    })
+  )
+
   it.live("two URLs, or a URL and a command, are refused and start nothing", () =>
     Effect.gen(function* () {
       for (const words of [
@@ -100,19 +143,6 @@ describe("U-67: the commands", () => {
       assert.isBelow(Target.surplus(["x".repeat(10_000)])?.length ?? Infinity, 300)
     })
   )
-})
-
-describe("arguments as a person types them", () => {
-  it("are read as the schema says, and a mistake names its key", () => {
-    const schema = { properties: { s: { type: "string" }, n: { type: "number" }, l: { type: "array" } } }
-    assert.deepStrictEqual(
-      Arguments.parse(schema, ["s=1", "n=1.5", "l=[1]", "x=y=z"]),
-      Result.succeed({ s: "1", n: 1.5, l: [1], x: "y=z" })
-    )
-    assert.deepStrictEqual(Arguments.parse(schema, ["n=one"]), Result.fail("n must be of type number"))
-    assert.isTrue(Result.isFailure(Arguments.parse(schema, ["s=1", "s=2"])))
-    assert.isTrue(Result.isFailure(Arguments.parse(schema, ["{"])))
-  })
 })
 
 describe("docs/command-line", () => {

@@ -48,7 +48,7 @@ describe("mcp-effect probe", () => {
       const { code, err, out } = yield* run("probe", "--era", "modern", "--explain", ...server("legacy"))
       assert.strictEqual(code, 69)
       assert.strictEqual(out, "")
-      assert.include(err, "Mode 'modern' never falls back: set mode 'auto'")
+      assert.include(err, "`--era modern` never falls back: set `--era auto`")
       assert.match(err, /^ {3}P13: FAIL\(ModernUnavailable\), because mode 'modern' never falls back$/m)
     })
   )
@@ -131,7 +131,7 @@ describe("what a person may get wrong", () => {
       assert.strictEqual(code, 69)
       const [status, advice, ...more] = err.split("\n")
       assert.strictEqual(status, "MCP: HTTP 403 go  [31maway")
-      assert.match(`${advice}`, /^server\/discover was refused: .* set mode 'legacy'/)
+      assert.match(`${advice}`, /^server\/discover was refused: .* set `--era legacy`/)
       assert.deepStrictEqual(more, [])
     })
   )
@@ -150,11 +150,15 @@ describe("what a person may get wrong", () => {
     })
   )
 
-  it.live("U-67: a scheme that is not HTTP is told as an address", () =>
+  it.live.each<readonly [words: ReadonlyArray<string>, because: string]>([
+    [["probe", "ftp://example.com"], "ftp://example.com: no server is behind such an address. The server comes first"],
+    [["read", "demo://hello", "http://127.0.0.1:9/mcp"], "demo://hello: no server is behind such an address"],
+    [["probe", "http://"], "http://: this is no URL"]
+  ])("U-67: %s starts nothing, exits with 64 and says: %s", ([words, because]) =>
     Effect.gen(function* () {
-      const { code, err } = yield* run("probe", "ftp://example.com")
-      assert.strictEqual(code, 69)
-      assert.include(err, "the address is no http or https URL")
+      const { code, err, out } = yield* run(...words)
+      assert.deepStrictEqual([code, out], [64, ""])
+      assert.include(err, because)
     })
   )
 })
