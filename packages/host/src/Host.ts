@@ -10,6 +10,7 @@
 import type { CallOptions as ClientCallOptions, ConnectOptions, RequestOptions } from "@mcp-effect/client/McpClient"
 import type { McpClientError } from "@mcp-effect/client/McpClientError"
 import type { ServerLog } from "@mcp-effect/client/ServerLog"
+import type { Diagnostic } from "@mcp-effect/protocol/Diagnostic"
 import type { Implementation } from "@mcp-effect/protocol/Implementation"
 import type { JsonObject } from "@mcp-effect/protocol/JsonRpc"
 import type * as Prompt from "@mcp-effect/protocol/Prompt"
@@ -100,8 +101,8 @@ export interface Options<R = never> {
   readonly replay?: number
   /** Who the servers are told is connecting. */
   readonly client?: Implementation
-  /** How each connection is made, beside what the entry says: schedules, extensions, inspection. */
-  readonly connect?: Omit<ConnectOptions<R>, "client" | "handlers" | "middleware" | "mode">
+  /** How each connection is made, beside what the entry says: schedules, extensions, inspection, middleware. */
+  readonly connect?: Omit<ConnectOptions<R>, "client" | "handlers" | "mode">
   /**
    * How to reach a server, where it is not as its entry says: a transport of your own, an HTTP client that signs in.
    * `undefined` is the usual way.
@@ -174,6 +175,13 @@ export class Host extends Context.Service<
      * `sequence` shows it, and `missed` counts it. Ends with the host, like the three below.
      */
     readonly events: Stream.Stream<HostEvent>
+    /**
+     * Calls a function with each event as it happens, beginning with the kept ones, as long as the scope lives. It is called
+     * synchronously and misses nothing, so it should be quick. One that throws is a `CallbackFailed` and hears no more.
+     */
+    readonly listen: (hear: (event: HostEvent) => void) => Effect.Effect<void, never, Scope.Scope>
+    /** Puts a diagnostic of the program's own among the events, as the host's: a log that cannot be written, say. */
+    readonly report: (diagnostic: Diagnostic) => Effect.Effect<void>
     /** Those of the events that are diagnostics (`Noticed`, `Advised`), with a replay of their own. */
     readonly diagnostics: Stream.Stream<HostEvent>
     /** Every decision on a tool call. */

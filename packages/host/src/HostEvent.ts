@@ -39,7 +39,7 @@ export type Happening = Data.TaggedEnum<{
   ListChanged: { readonly list: "tools" | "prompts" | "resources" | "templates"; readonly count: number }
   /** The collection of servers is another one. */
   Loaded: { readonly difference: Difference }
-  /** A request is on its way to the server. */
+  /** A request is on its way to the server: the probe and the handshake too. */
   Requested: { readonly id: string | number; readonly method: string }
   /** It was answered with a result. */
   Answered: { readonly id: string | number; readonly method: string; readonly millis: number }
@@ -50,7 +50,7 @@ export type Happening = Data.TaggedEnum<{
     readonly code: number | undefined
     readonly message: string
   }
-  /** Nobody waits for its answer any more; the server was told. */
+  /** Nobody waits for its answer any more; the server was told, but for a probe or a handshake. */
   RequestCancelled: { readonly id: string | number; readonly method: string; readonly millis: number }
   /** A tool call begins; `call` counts the calls of the host. */
   ToolCalled: { readonly call: number; readonly tool: string; readonly arguments: Readonly<Record<string, unknown>> }
@@ -98,7 +98,8 @@ export const levelOf: (happening: Happening) => Logging.Level = Happening.$match
   Loaded: (): Logging.Level => "notice",
   Requested: (): Logging.Level => "debug",
   Answered: (): Logging.Level => "debug",
-  RequestFailed: (): Logging.Level => "error",
+  // That is how an older server is known; a connection that fails of it says so itself.
+  RequestFailed: ({ method }): Logging.Level => (method === "server/discover" ? "debug" : "error"),
   RequestCancelled: (): Logging.Level => "debug",
   ToolCalled: (): Logging.Level => "info",
   ToolEnded: ({ outcome }): Logging.Level => (outcome === "result" ? "info" : "error"),

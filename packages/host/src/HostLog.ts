@@ -7,6 +7,7 @@
  *
  * @since 0.1.0
  */
+import { describe, type Diagnostic, Diagnostics, reporting } from "@mcp-effect/protocol/Diagnostic"
 import * as Logging from "@mcp-effect/protocol/Logging"
 import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -16,7 +17,7 @@ import * as Fiber from "effect/Fiber"
 import type * as FileSystem from "effect/FileSystem"
 import type * as Path from "effect/Path"
 import * as Queue from "effect/Queue"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import type { Host } from "./Host.ts"
@@ -63,15 +64,17 @@ export interface HostLog {
   /** The lines, beginning with the last `Options.replay`. Slow readers lose the oldest past 1,024 more. */
   readonly lines: Stream.Stream<Line>
   /**
-   * Adds a line of the program's own, in order with the others: what a language model is told and says. What happened in a
-   * followed host before is above it. `info` by default.
+   * Adds a line of the program's own, in order with the others: what a language model is told and says. `info` by default.
    */
   readonly write: (line: {
     readonly text: string
     readonly level?: Logging.Level
     readonly server?: string
   }) => Effect.Effect<void>
-  /** Logs what happens in a host, from its first kept event on, until the host or the log ends. */
+  /**
+   * Logs what happens in a host, from its first kept event on, until the host or the log ends. Each line is there when its
+   * event is.
+   */
   readonly follow: (host: Host["Service"]) => Effect.Effect<void>
   /** Hides a text wherever it occurs from now on. The secrets of entries are hidden without this. */
   readonly hide: (secret: string) => Effect.Effect<void>
@@ -91,23 +94,41 @@ export const format = ({ at, level, server, text }: Line): string =>
 /** How many lines may wait for the disk. */
 const waiting = 65_536
 
-/** How often a line of the program lets the followers run first. */
-const turns = 7
-
-/** How long the end of the log waits for a host that is closing, in milliseconds. */
-const patience = 1_000
+/** How long the end of the log waits for the disk. */
+const patience = "5 seconds"
 
 const start = Effect.fnUntraced(function* (
   { level: floor = "debug", replay = 256 }: Options,
-  file: LogFile.LogFile | undefined
+  open: (report: (diagnostic: Diagnostic) => Effect.Effect<void>) => Effect.Effect<LogFile.LogFile> | undefined
 ): Effect.fn.Return<HostLog, never, Scope.Scope> {
   const clock = yield* Clock.Clock
   const scope = yield* Effect.scope
+  const outer = yield* reporting
   const secrets = Secrets.make()
   const lines = Broadcast.make<Line>(replay)
   const queue = yield* Queue.dropping<string, Cause.Done>(waiting)
-  const followers = new Set<Fiber.Fiber<void>>()
+  const hosts = new Set<Host["Service"]>()
+  const mine = new WeakSet<Diagnostic>()
   let lost = 0
+
+  const add = (line: Line) => {
+    if (!Logging.isAtLeast(line.level, floor)) return
+    const safe: Line = { ...line, text: secrets.clean(line.text) }
+    lines.publish(safe)
+    if (file !== undefined && !Queue.offerUnsafe(queue, `${format(safe)}\n`)) lost++
+  }
+  const write = (server: string | undefined, level: Logging.Level, text: string) =>
+    Effect.sync(() => add({ at: clock.currentTimeMillisUnsafe(), level, server, text }))
+
+  const file = yield* (
+    open((diagnostic) =>
+      Effect.sync(() => mine.add(diagnostic)).pipe(
+        Effect.andThen(outer(diagnostic)),
+        Effect.andThen(write(undefined, "warning", describe(diagnostic))),
+        Effect.andThen(Effect.forEach(hosts, (host) => host.report(diagnostic), { discard: true }))
+      )
+    ) ?? Effect.undefined
+  )
 
   const writing =
     file === undefined
@@ -118,52 +139,33 @@ const start = Effect.fnUntraced(function* (
           Effect.forkIn(scope)
         )
 
-  const add = (line: Line) => {
-    if (!Logging.isAtLeast(line.level, floor)) return
-    const safe: Line = { ...line, text: secrets.clean(line.text) }
-    lines.publish(safe)
-    if (file !== undefined && !Queue.offerUnsafe(queue, `${format(safe)}\n`)) lost++
-  }
-
   yield* Effect.addFinalizer(() =>
     Effect.gen(function* () {
-      yield* Effect.timeoutOption(Effect.forEach(followers, Fiber.await), patience)
-      yield* Effect.forEach(followers, Fiber.interrupt)
       yield* Queue.end(queue)
-      if (writing !== undefined) yield* Fiber.await(writing)
+      if (writing !== undefined) yield* Effect.timeoutOption(Fiber.await(writing), patience)
       lines.end()
     })
   )
 
-  const logged = (host: Host["Service"]) => (event: HostEvent) =>
-    Effect.sync(() => {
-      for (const { entry } of SubscriptionRef.getUnsafe(host.servers).values()) secrets.learn(entry)
-      const { at, happening, level, server } = event
-      if (happening._tag === "Loaded") {
-        for (const entry of [...happening.difference.added, ...happening.difference.changed]) secrets.learn(entry)
-      }
-      add({ at, level, server, text: text(happening) })
-    })
-
-  // An event passes a few fibers on its way here, one per turn; what the host did before is read first.
-  const caughtUp = Effect.suspend(() =>
-    followers.size === 0 ? Effect.void : Effect.repeat(Effect.yieldNow, { times: turns })
-  )
+  const logged = (host: Host["Service"]) => (event: HostEvent) => {
+    // What the log itself has to say stands in it already.
+    if (event.happening._tag === "Noticed" && mine.has(event.happening.diagnostic)) return
+    for (const { entry } of SubscriptionRef.getUnsafe(host.servers).values()) secrets.learn(entry)
+    const { at, happening, level, server } = event
+    if (happening._tag === "Loaded") {
+      for (const entry of [...happening.difference.added, ...happening.difference.changed]) secrets.learn(entry)
+    }
+    add({ at, level, server, text: text(happening) })
+  }
 
   return {
     lines: lines.stream,
-    write: ({ level = "info", server, text }) =>
-      Effect.andThen(
-        caughtUp,
-        Effect.sync(() => add({ at: clock.currentTimeMillisUnsafe(), level, server, text }))
-      ),
+    write: ({ level = "info", server, text }) => write(server, level, text),
     follow: (host) =>
-      host.events.pipe(
-        Stream.runForEach(logged(host)),
-        // Not in the scope, which would end it before the finalizer above lets it read the last events.
-        Effect.forkDetach({ startImmediately: true }),
-        Effect.map((fiber) => void followers.add(fiber))
-      ),
+      Effect.suspend(() => {
+        hosts.add(host)
+        return Scope.provide(host.listen(logged(host)), scope)
+      }),
     hide: (secret) => Effect.sync(() => secrets.hide(secret)),
     lost: Effect.sync(() => lost)
   }
@@ -175,7 +177,8 @@ const start = Effect.fnUntraced(function* (
  * @category constructors
  * @since 0.1.0
  */
-export const make = (options: Options = {}): Effect.Effect<HostLog, never, Scope.Scope> => start(options, undefined)
+export const make = (options: Options = {}): Effect.Effect<HostLog, never, Scope.Scope> =>
+  start(options, () => undefined)
 
 /**
  * A log that is appended to a file too. A file that cannot be written is a diagnostic; the log goes on.
@@ -199,4 +202,8 @@ export const make = (options: Options = {}): Effect.Effect<HostLog, never, Scope
 export const toFile = (
   options: Options & LogFile.Options
 ): Effect.Effect<HostLog, never, FileSystem.FileSystem | Path.Path | Scope.Scope> =>
-  Effect.flatMap(LogFile.make(options), (file) => start(options, file))
+  Effect.flatMap(Effect.context<FileSystem.FileSystem | Path.Path>(), (context) =>
+    start(options, (report) =>
+      LogFile.make(options).pipe(Effect.provideService(Diagnostics, report), Effect.provideContext(context))
+    )
+  )

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
+import { Diagnostic } from "@mcp-effect/protocol/Diagnostic"
 import type { JsonObject } from "@mcp-effect/protocol/JsonRpc"
 import * as Script from "@mcp-effect/testing/Script"
 import * as ScriptedServer from "@mcp-effect/testing/ScriptedServer"
@@ -13,7 +14,7 @@ import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import type * as Approval from "../src/Approval.ts"
 import * as Host from "../src/Host.ts"
-import type { HostEvent } from "../src/HostEvent.ts"
+import * as HostEvent from "../src/HostEvent.ts"
 import * as ServerEntry from "../src/ServerEntry.ts"
 import type { ServerState } from "../src/ServerState.ts"
 
@@ -21,6 +22,8 @@ const entry = (name: string, more: Partial<ServerEntry.CommonOptions> = {}) =>
   ServerEntry.stdio({ command: "scripted", approval: "allow", ...more, name })
 
 const toolNames = (host: Host.Host["Service"]) => [...SubscriptionRef.getUnsafe(host.catalogue).tools.keys()]
+
+const seen = <A>(stream: Stream.Stream<A>, count: number) => Stream.runCollect(Stream.take(stream, count))
 
 const hello = { text: "hello" }
 
@@ -159,7 +162,7 @@ describe("servers side by side", () => {
         assert.deepStrictEqual(toolNames(host), [])
       }
       yield* host.load([])
-      const events: Array<HostEvent> = []
+      const events: Array<HostEvent.HostEvent> = []
       yield* Effect.forkChild(
         Stream.runForEach(host.events, (event) => Effect.sync(() => void events.push(event))),
         { startImmediately: true }
@@ -375,6 +378,47 @@ describe("questions of a server", () => {
 })
 
 describe("streams of a host", () => {
+  it.live("U-53: a listener hears each event when it happens, from the kept ones on, until its scope ends", () =>
+    Effect.gen(function* () {
+      const { host } = yield* hostOf({}, { replay: 2 })
+      for (let n = 0; n < 3; n++) yield* host.load([])
+      const heard: Array<number> = []
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* host.listen(({ sequence }) => void heard.push(sequence))
+          assert.deepStrictEqual(heard, [2, 3])
+          // What a listener makes happen comes after what made it, for every listener.
+          const after: Array<number> = []
+          yield* host.listen(({ sequence }) => {
+            if (sequence === 4) Effect.runSync(host.report(Diagnostic.LateDiscover({ server: "mine" })))
+          })
+          yield* host.listen(({ sequence }) => void after.push(sequence))
+          yield* host.load([])
+          assert.deepStrictEqual(after, [2, 3, 4, 5])
+          const [last] = (yield* seen(host.events, 2)).slice(-1)
+          assert.deepInclude(last?.happening, { _tag: "Noticed" })
+        })
+      )
+      yield* host.load([])
+      assert.deepStrictEqual(heard, [2, 3, 4, 5])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("U-53: a listener that throws is told once, hears no more and harms nobody", () =>
+    Effect.gen(function* () {
+      const { host } = yield* hostOf({})
+      let calls = 0
+      yield* host.listen(() => {
+        calls++
+        throw new Error("broken listener")
+      })
+      for (let n = 0; n < 3; n++) yield* host.load([])
+      assert.strictEqual(calls, 1)
+      const [event] = yield* seen(host.diagnostics, 1)
+      assert.include(event === undefined ? "" : HostEvent.text(event.happening), "broken listener")
+    }).pipe(Effect.scoped)
+  )
+
   it.live("U-53: a reader that does not keep up loses the oldest events, and it shows", () =>
     Effect.gen(function* () {
       const { host } = yield* hostOf({ s: Script.modern() }, { replay: 1 })

@@ -4,6 +4,7 @@ import * as Host from "@mcp-effect/host/Host"
 import * as HostLog from "@mcp-effect/host/HostLog"
 import * as LogFile from "@mcp-effect/host/LogFile"
 import * as ServerEntry from "@mcp-effect/host/ServerEntry"
+import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
 import { type Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
 import * as Script from "@mcp-effect/testing/Script"
 import * as ScriptedServer from "@mcp-effect/testing/ScriptedServer"
@@ -81,6 +82,7 @@ describe("the log of a host", () => {
         const text = yield* read(path)
         assert.notInclude(text, secret)
         assert.notInclude(text, bearer)
+        assert.notMatch(text, /\[bad\] initialize/)
         for (const expected of [
           /^\S+Z NOTICE loaded: 2 added/m,
           /^\S+Z INFO \[good\] Connecting$/m,
@@ -89,7 +91,12 @@ describe("the log of a host", () => {
           /^\S+Z DEBUG \[good\] tools\/list #\S+ answered in \d+ ms$/m,
           /^\S+Z ERROR \[bad\] tools\/call #\S+ failed: MCP error -32603: no rights: <redacted>, <redacted>$/m,
           /^\S+Z CRITICAL the program says <redacted>$/m,
-          /^\S+Z INFO \[good\] Stopped$/m
+          /^\S+Z DEBUG \[good\] server\/discover #\S+ failed: MCP error -32601: /m,
+          /^\S+Z DEBUG \[good\] initialize #\S+ answered in \d+ ms$/m,
+          /^\S+Z DEBUG \[bad\] server\/discover #\S+ answered in \d+ ms$/m,
+          /^\S+Z INFO \[good\] Stopping\n\S+Z INFO \[good\] Stopped$/m,
+          // It ran until the host came to its end.
+          /^\S+Z INFO \[bad\] Stopping\n\S+Z INFO \[bad\] Stopped\n$/m
         ]) {
           assert.match(text, expected)
         }
@@ -102,23 +109,65 @@ describe("the log of a host", () => {
           )
           assert.isTrue(between.some((line) => line.startsWith("tools/call")))
         }
-      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+      }).pipe(Effect.scoped, Effect.provide([NodeServices.layer, EraMemory.layerNone]))
   )
 
-  it.live("U-59: what the host did before a line of the program is above it, from the first load on", () =>
+  it.live("U-59: lines of the program stand exactly between what happened before and after them", () =>
     Effect.gen(function* () {
-      for (let n = 0; n < 20; n++) {
-        const log = yield* HostLog.make()
-        const host = yield* Host.make()
-        yield* log.follow(host)
-        yield* host.load([])
-        yield* log.write({ text: "mine" })
-        const lines = yield* log.lines.pipe(
-          Stream.takeUntil(({ text }) => text === "mine"),
-          Stream.runCollect
-        )
-        assert.isTrue(lines.some(({ text }) => text.startsWith("loaded")))
-      }
+      const log = yield* HostLog.make({ replay: 1_000 })
+      const server = yield* ScriptedServer.make(Script.legacy())
+      const host = yield* Host.make({
+        handlers: { approve: () => Effect.as(log.write({ text: "model asks the user" }), true) }
+      })
+      yield* log.follow(host)
+      yield* host.load([])
+      yield* log.write({ text: "mine" })
+      yield* host.add(ServerEntry.stdio({ name: "s", command: "x" }), server.pipe())
+      yield* log.write({ text: "added" })
+      yield* host.ready("s")
+      yield* host.callTool("s__echo", { text: "x" })
+      yield* log.write({ text: "called" })
+      yield* host.stop("s")
+      yield* log.write({ text: "stopped" })
+      const lines = yield* log.lines.pipe(
+        Stream.takeUntil(({ text }) => text === "stopped"),
+        Stream.map(({ text }) => text.replace(/ (#\d+|after \d+ ms|in \d+ ms)/g, "")),
+        Stream.runCollect
+      )
+      assert.deepStrictEqual(lines.slice(0, 4), [
+        "loaded: 0 added, 0 changed, 0 removed, 0 the same",
+        "mine",
+        "Connecting",
+        "added"
+      ])
+      assert.deepStrictEqual(lines.slice(lines.indexOf("Ready") + 1), [
+        "call 1 of echo",
+        "model asks the user",
+        "permitted echo, by handler: the handler said yes",
+        "tools/call",
+        "tools/call answered",
+        "call 1 of echo ended: result",
+        "called",
+        "Stopping",
+        "Stopped",
+        "stopped"
+      ])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("U-59: a log that comes late begins with the events the host has kept, and follows two hosts", () =>
+    Effect.gen(function* () {
+      const one = yield* Host.make({ replay: 2 })
+      const other = yield* Host.make()
+      for (let n = 0; n < 3; n++) yield* one.load([])
+      const log = yield* HostLog.make()
+      yield* log.follow(one)
+      yield* log.follow(other)
+      yield* other.load([])
+      yield* one.load([])
+      yield* log.write({ text: "end" })
+      const lines = yield* Stream.runCollect(Stream.takeUntil(log.lines, ({ text }) => text === "end"))
+      assert.lengthOf(lines, 5)
     }).pipe(Effect.scoped)
   )
 
@@ -166,34 +215,58 @@ describe("the file of a log", () => {
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.live("U-59: a file that cannot be written is a diagnostic; it is tried again, and nothing fails", () =>
+  it.live(
+    "U-59: a file that cannot be written is told in the host and in the lines, ever more rarely; nothing fails",
+    () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const path = `${yield* folder}/taken`
+        yield* fs.makeDirectory(path)
+        const seen: Array<Diagnostic> = []
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const log = yield* HostLog.toFile({ path, replay: 1_000 })
+            const host = yield* Host.make()
+            yield* log.follow(host)
+            yield* host.load([])
+            const [event] = yield* Stream.runCollect(Stream.take(host.diagnostics, 1))
+            assert(event?.happening._tag === "Noticed")
+            assert.deepInclude(event.happening.diagnostic, { _tag: "CallbackFailed", callback: `the log file ${path}` })
+            for (let n = 0; n < 100; n++) yield* log.write({ text: `lost ${n}` })
+            yield* Stream.runDrain(Stream.take(host.diagnostics, 6))
+            yield* log.write({ text: "the last" })
+            const lines = yield* Stream.runCollect(Stream.takeUntil(log.lines, ({ text }) => text === "the last"))
+            const complaints = lines.filter(({ level }) => level === "warning")
+            assert.include(complaints[0]?.text, `the log file ${path} of this program failed 1 time(s)`)
+            assert.isAtMost(complaints.length, 8)
+            assert.isAtLeast(complaints.length, 6)
+            assert.lengthOf(lines, 102 + complaints.length)
+          })
+        ).pipe(Effect.provideService(Diagnostics, (diagnostic) => Effect.sync(() => void seen.push(diagnostic))))
+        assert.deepInclude(seen[0], { _tag: "CallbackFailed", server: "host", callback: `the log file ${path}` })
+        assert.isAtMost(seen.length, 8)
+
+        const file = yield* LogFile.make({ path })
+        yield* Effect.provideService(file.append("lost\n"), Diagnostics, () => Effect.void)
+        yield* fs.remove(path, { recursive: true })
+        yield* file.append("kept\n")
+        assert.strictEqual(yield* read(path), "kept\n")
+      }).pipe(
+        Effect.scoped,
+        Effect.provideService(Diagnostics, () => Effect.void),
+        Effect.provide(NodeServices.layer)
+      )
+  )
+
+  it.live("U-59: without a host a file that cannot be written is told in the lines alone", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const path = `${yield* folder}/taken`
       yield* fs.makeDirectory(path)
-      const seen: Array<Diagnostic> = []
-      yield* Effect.scoped(
-        Effect.gen(function* () {
-          const log = yield* HostLog.toFile({ path })
-          const host = yield* Host.make()
-          yield* log.follow(host)
-          yield* host.load([])
-          yield* log.write({ text: "lost" })
-          const [line] = yield* log.lines.pipe(
-            Stream.filter(({ text }) => text === "lost"),
-            Stream.take(1),
-            Stream.runCollect
-          )
-          assert.strictEqual(line?.level, "info")
-        })
-      ).pipe(Effect.provideService(Diagnostics, (diagnostic) => Effect.sync(() => void seen.push(diagnostic))))
-      assert.deepInclude(seen[0], { _tag: "CallbackFailed", server: "host", callback: `the log file ${path}` })
-
-      const file = yield* LogFile.make({ path })
-      yield* Effect.provideService(file.append("lost\n"), Diagnostics, () => Effect.void)
-      yield* fs.remove(path, { recursive: true })
-      yield* file.append("kept\n")
-      assert.strictEqual(yield* read(path), "kept\n")
+      const log = yield* HostLog.toFile({ path })
+      yield* log.write({ text: "lost" })
+      const [, complaint] = yield* Stream.runCollect(Stream.take(log.lines, 2))
+      assert.strictEqual(complaint?.level, "warning")
     }).pipe(
       Effect.scoped,
       Effect.provideService(Diagnostics, () => Effect.void),

@@ -1,12 +1,19 @@
-/** A stream for many readers: late ones get the last items, slow ones lose the oldest, and the losses are counted. */
+/**
+ * One source for many: readers of a stream, of whom late ones get the last items and slow ones lose the oldest, with the
+ * losses counted; and listeners, who are told at once and miss nothing.
+ */
+import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
+import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 
 export interface Broadcast<A> {
   readonly publish: (item: A) => void
   readonly stream: Stream.Stream<A>
+  /** Tells the kept items, and then each as it comes, until what is given back is called, or until `hear` throws. */
+  readonly listen: (hear: (item: A) => void, threw: (because: string) => void) => () => void
   /** How many items readers have lost. */
   readonly missed: () => number
   readonly end: () => void
@@ -15,11 +22,24 @@ export interface Broadcast<A> {
 /** How many items wait for a slow reader beside those that are kept for late ones. */
 const waiting = 1_024
 
-export const make = <A>(kept: number): Broadcast<A> => {
+export const make = <A extends object>(kept: number): Broadcast<A> => {
   const recent: Array<A> = []
   const readers = new Set<Queue.Queue<A, Cause.Done>>()
+  const listeners = new Set<(item: A) => void>()
+  const untold: Array<A> = []
+  let telling = false
   let missed = 0
   let ended = false
+  /** In order for each listener, also when one of them makes something happen. */
+  const tell = (item: A) => {
+    untold.push(item)
+    if (telling) return
+    telling = true
+    for (let next = untold.shift(); next !== undefined; next = untold.shift()) {
+      for (const listener of listeners) listener(next)
+    }
+    telling = false
+  }
   return {
     publish: (item) => {
       if (ended) return
@@ -29,6 +49,17 @@ export const make = <A>(kept: number): Broadcast<A> => {
         if (Queue.isFullUnsafe(reader)) missed++
         Queue.offerUnsafe(reader, item)
       }
+      tell(item)
+    },
+    listen: (hear, threw) => {
+      const listener = (item: A) => {
+        const told = Result.try({ try: () => hear(item), catch: (thrown) => excerpt(String(thrown)) })
+        if (Result.isSuccess(told) || !listeners.delete(listener)) return
+        threw(told.failure)
+      }
+      listeners.add(listener)
+      for (const item of recent.slice()) if (listeners.has(listener)) listener(item)
+      return () => void listeners.delete(listener)
     },
     stream: Stream.callback<A>(
       (queue) =>
@@ -47,6 +78,7 @@ export const make = <A>(kept: number): Broadcast<A> => {
       ended = true
       for (const reader of readers) Queue.endUnsafe(reader)
       readers.clear()
+      listeners.clear()
     }
   }
 }

@@ -2,6 +2,7 @@
 import type { Handlers } from "@mcp-effect/client/Handlers"
 import type { McpClientError } from "@mcp-effect/client/McpClientError"
 import * as Defaults from "@mcp-effect/protocol/Defaults"
+import { Diagnostic } from "@mcp-effect/protocol/Diagnostic"
 import type * as Tool from "@mcp-effect/protocol/Tool"
 import type { Transport } from "@mcp-effect/transport/Transport"
 import * as Clock from "effect/Clock"
@@ -32,6 +33,7 @@ import * as Broadcast from "./broadcast.ts"
 import * as Deadline from "./deadline.ts"
 import * as Gate from "./gate.ts"
 import * as Hosted from "./hostedServer.ts"
+import { Sent } from "./observed.ts"
 import * as Transports from "./transports.ts"
 
 const fail = (reason: Reason) => Effect.fail(new HostError({ reason }))
@@ -76,13 +78,14 @@ export const make = Effect.fnUntraced(function* <R = never>(
 
   yield* Effect.addFinalizer(() => Effect.sync(() => streams.forEach((stream) => stream.end())))
 
-  const happen = (server: string | undefined, happening: Happening) =>
-    Effect.sync(() => {
-      const at = clock.currentTimeMillisUnsafe()
-      const event: HostEvent = { sequence: ++sequence, at, server, level: levelOf(happening), happening }
-      events.publish(event)
-      if (happening._tag === "Noticed" || happening._tag === "Advised") diagnostics.publish(event)
-    })
+  const happened = (server: string | undefined, happening: Happening) => {
+    const at = clock.currentTimeMillisUnsafe()
+    const event: HostEvent = { sequence: ++sequence, at, server, level: levelOf(happening), happening }
+    if (happening._tag === "Noticed" || happening._tag === "Advised") diagnostics.publish(event)
+    events.publish(event)
+  }
+  const happen = (server: string | undefined, happening: Happening) => Effect.sync(() => happened(server, happening))
+  const report = (diagnostic: Diagnostic) => happen(undefined, Happening.Noticed({ diagnostic }))
 
   const recall = (): Catalogue.Approved => Object.fromEntries(approved)
   const relist = SubscriptionRef.update(catalogue, () =>
@@ -261,7 +264,7 @@ export const make = Effect.fnUntraced(function* <R = never>(
         const limit = yield* limitOf(server.entry, how)
         const sent = Deferred.makeUnsafe<void>()
         return yield* server.call(owned.tool, args, { ...how, timeout: Duration.infinity }).pipe(
-          Effect.provideService(Hosted.Sent, () => void Deferred.doneUnsafe(sent, Effect.void)),
+          Effect.provideService(Sent, () => void Deferred.doneUnsafe(sent, Effect.void)),
           (effect) =>
             Number.isFinite(limit)
               ? Deadline.within(effect, {
@@ -309,6 +312,20 @@ export const make = Effect.fnUntraced(function* <R = never>(
     approved: Effect.sync(recall),
     approve: (tool) => Effect.flatMap(lookUp(tool), approve),
     events: events.stream,
+    listen: (hear) =>
+      Effect.asVoid(
+        Effect.acquireRelease(
+          Effect.sync(() =>
+            events.listen(hear, (because) => {
+              const callback = "a listener of the host's events"
+              const diagnostic = Diagnostic.CallbackFailed({ server: "host", callback, because, failed: 1 })
+              happened(undefined, Happening.Noticed({ diagnostic }))
+            })
+          ),
+          (stop) => Effect.sync(stop)
+        )
+      ),
+    report,
     diagnostics: diagnostics.stream,
     decisions: decisions.stream,
     logs: logs.stream,

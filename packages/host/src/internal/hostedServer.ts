@@ -3,7 +3,6 @@ import type { Handlers } from "@mcp-effect/client/Handlers"
 import type { LiveList } from "@mcp-effect/client/LiveList"
 import * as McpClient from "@mcp-effect/client/McpClient"
 import type { McpClientError } from "@mcp-effect/client/McpClientError"
-import type { Middleware } from "@mcp-effect/client/Middleware"
 import type { ServerLog } from "@mcp-effect/client/ServerLog"
 import type { NegotiationError } from "@mcp-effect/negotiation/NegotiationError"
 import * as Defaults from "@mcp-effect/protocol/Defaults"
@@ -12,8 +11,7 @@ import * as ErrorCode from "@mcp-effect/protocol/ErrorCode"
 import type { JsonObject } from "@mcp-effect/protocol/JsonRpc"
 import type * as Tool from "@mcp-effect/protocol/Tool"
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
+import type * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -29,6 +27,7 @@ import type { HostedServer } from "../HostedServer.ts"
 import { Happening } from "../HostEvent.ts"
 import type { ServerEntry } from "../ServerEntry.ts"
 import { type About, ServerState } from "../ServerState.ts"
+import { observed } from "./observed.ts"
 import type { Transports } from "./transports.ts"
 
 /** What a server needs of its host. */
@@ -41,13 +40,10 @@ export interface Surroundings<R> {
   /** The program's handlers for this server, without what its entry keeps off. */
   readonly handlersFor: (entry: ServerEntry) => Handlers<R>
   /** How every connection is made. */
-  readonly connect: Omit<McpClient.ConnectOptions<R>, "handlers" | "middleware" | "mode">
+  readonly connect: Omit<McpClient.ConnectOptions<R>, "handlers" | "mode">
   /** What handlers and hooks need. */
   readonly context: Context.Context<R>
 }
-
-/** Hears that the tool call of this fiber is on its way. */
-export const Sent = Context.Reference<() => void>("@mcp-effect/host/internal/Sent", { defaultValue: () => () => {} })
 
 /** What the host sees of a server beyond what everybody does. */
 export interface Running extends HostedServer {
@@ -155,8 +151,9 @@ export const make = Effect.fnUntraced(function* <R>(
   const asking = yield* SubscriptionRef.make(0)
   let session: Session | undefined
 
+  /** Told first, so that what others do because of it comes after it. */
   const become = (next: ServerState) =>
-    Effect.andThen(SubscriptionRef.set(state, next), around.emit(name, Happening.StateChanged({ state: next })))
+    Effect.andThen(around.emit(name, Happening.StateChanged({ state: next })), SubscriptionRef.set(state, next))
 
   const keep: Keep = (list, items) =>
     Effect.suspend(() =>
@@ -168,27 +165,6 @@ export const make = Effect.fnUntraced(function* <R>(
           )
     )
 
-  const observed: Middleware = (request, next) =>
-    Effect.gen(function* () {
-      const { id, method } = request
-      const began = yield* Clock.currentTimeMillis
-      const failed = (code: number | undefined, message: string) =>
-        around.emit(name, Happening.RequestFailed({ id, method, code, message }))
-      yield* around.emit(name, Happening.Requested({ id, method }))
-      if (method === "tools/call") (yield* Sent)()
-      const passed = Effect.map(Clock.currentTimeMillis, (now) => now - began)
-      const response = yield* next(request).pipe(
-        Effect.tapError((error) => failed(undefined, error.message)),
-        Effect.onInterrupt(() =>
-          Effect.flatMap(passed, (millis) => around.emit(name, Happening.RequestCancelled({ id, method, millis })))
-        )
-      )
-      yield* "error" in response
-        ? failed(response.error.code, response.error.message)
-        : around.emit(name, Happening.Answered({ id, method, millis: yield* passed }))
-      return response
-    })
-
   const failedToList = (method: string) => (error: McpClientError) =>
     around.emit(name, Happening.RequestFailed({ id: undefined, method, code: undefined, message: error.message }))
 
@@ -199,12 +175,14 @@ export const make = Effect.fnUntraced(function* <R>(
   const run = (mine: () => Session | undefined) =>
     Effect.gen(function* () {
       const transport = yield* around.transports(entry)
-      const client = yield* McpClient.connect<R>(transport, {
-        ...around.connect,
-        mode: entry.era,
-        handlers: counted(around.handlersFor(entry), asking),
-        middleware: [observed]
-      })
+      const client = yield* McpClient.connect<R>(
+        observed(transport, (happening) => around.emit(name, happening)),
+        {
+          ...around.connect,
+          mode: entry.era,
+          handlers: counted(around.handlersFor(entry), asking)
+        }
+      )
       yield* client.logs.pipe(
         Stream.runForEach((log) => around.logged(name, log)),
         Effect.forkScoped({ startImmediately: true })
