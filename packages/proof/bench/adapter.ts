@@ -1,9 +1,9 @@
 /**
  * This library as a client of the benchmark: plain promises over the public API, each connection in a scope of its own.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
 import * as McpClient from "@mcp-effect/client/McpClient"
+import * as NodeHttp from "@mcp-effect/transport/NodeHttp"
 import * as NodeStdio from "@mcp-effect/transport/NodeStdio"
 import * as StreamableHttp from "@mcp-effect/transport/StreamableHttp"
 import * as Context from "effect/Context"
@@ -30,7 +30,7 @@ interface Options {
 }
 
 /** One agent for all connections of the process, as a program has it. */
-const undici = await Effect.runPromise(Layer.buildWithScope(NodeHttpClient.layerUndici, Scope.makeUnsafe()))
+const http = await Effect.runPromise(Layer.buildWithScope(NodeHttp.layer, Scope.makeUnsafe()))
 
 const transportOf = (target: Target) =>
   target.kind === "stdio"
@@ -41,7 +41,7 @@ const transportOf = (target: Target) =>
           ...(target.env === undefined ? {} : { env: target.env })
         })
       )
-    : Effect.provideContext(StreamableHttp.make({ url: target.url }), undici)
+    : Effect.provideContext(StreamableHttp.make({ url: target.url }), http)
 
 export default {
   name: "mcp-effect",

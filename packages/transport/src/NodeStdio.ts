@@ -3,8 +3,8 @@
  *
  * The same options and the same behaviour as `Stdio`, over `node:child_process` instead of Effect's process streams, which
  * saves a good part of the work per message. On Windows it also finds and runs `.cmd` files; `Stdio` leaves that to its
- * spawner. It is the only module of the libraries that imports `node:`, and no other module imports it: import it as
- * `@mcp-effect/transport/NodeStdio`.
+ * spawner. It and `NodeHttp` are the only modules of the libraries that import `node:`, and no other module imports them:
+ * import it as `@mcp-effect/transport/NodeStdio`.
  *
  * @since 0.1.0
  */

@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Tracer from "effect/Tracer"
 import * as HttpHooks from "../src/HttpHooks.ts"
+import * as NodeHttp from "../src/NodeHttp.ts"
 import * as StreamableHttp from "../src/StreamableHttp.ts"
 import type { Incoming } from "../src/Transport.ts"
 import { event, events, type Handler, json, serve, success } from "./fixtures/httpServer.ts"
@@ -26,7 +27,8 @@ const until = (condition: () => boolean): Effect.Effect<void> =>
 
 const clients: ReadonlyArray<readonly [string, Layer.Layer<HttpClient.HttpClient>]> = [
   ["fetch", FetchHttpClient.layer],
-  ["undici", NodeHttpClient.layerUndici]
+  ["undici", NodeHttpClient.layerUndici],
+  ["NodeHttp", NodeHttp.layer]
 ]
 
 describe.each(clients)("U-44: HttpHooks over %s", (_name, client) => {

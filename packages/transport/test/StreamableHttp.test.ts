@@ -14,6 +14,7 @@ import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
+import * as NodeHttp from "../src/NodeHttp.ts"
 import * as StreamableHttp from "../src/StreamableHttp.ts"
 import { type Incoming, Transport } from "../src/Transport.ts"
 import type { Reason, TransportError } from "../src/TransportError.ts"
@@ -45,7 +46,8 @@ const reasonOf = <A, R>(exchange: Effect.Effect<A, TransportError, R>) =>
 
 const clients: ReadonlyArray<readonly [string, Layer.Layer<HttpClient.HttpClient>]> = [
   ["fetch", FetchHttpClient.layer],
-  ["undici", NodeHttpClient.layerUndici]
+  ["undici", NodeHttpClient.layerUndici],
+  ["NodeHttp", NodeHttp.layer]
 ]
 
 describe.each(clients)("StreamableHttp over %s", (_name, client) => {

@@ -1,4 +1,3 @@
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeSocket from "@effect/platform-node/NodeSocket"
 import { assert, describe, it, vi } from "@effect/vitest"
 import * as Defaults from "@mcp-effect/protocol/Defaults"
@@ -11,6 +10,7 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import { createServer } from "node:net"
+import * as NodeHttp from "../src/NodeHttp.ts"
 import * as Stream from "../src/Stream.ts"
 import * as StreamableHttp from "../src/StreamableHttp.ts"
 import type { Dialect, Transport } from "../src/Transport.ts"
@@ -81,7 +81,7 @@ describe("faults on the way", () => {
       const { server } = yield* serve(handler)
       const address = server.address()
       const proxy = yield* faultProxy(typeof address === "object" && address !== null ? address.port : 0)
-      const client = Layer.build(NodeHttpClient.layerUndici)
+      const client = Layer.build(NodeHttp.layer)
       const transport = Effect.flatMap(client, (context) =>
         StreamableHttp.make({
           url: `http://127.0.0.1:${proxy.port}/mcp`,

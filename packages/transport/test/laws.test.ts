@@ -1,4 +1,3 @@
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as NodeSocket from "@effect/platform-node/NodeSocket"
 import { vi } from "@effect/vitest"
@@ -7,6 +6,7 @@ import * as Layer from "effect/Layer"
 import { createServer, type Server } from "node:net"
 import * as HttpSse from "../src/HttpSse.ts"
 import * as Memory from "../src/Memory.ts"
+import * as NodeHttp from "../src/NodeHttp.ts"
 import * as NodeStdio from "../src/NodeStdio.ts"
 import * as Stdio from "../src/Stdio.ts"
 import * as Stream from "../src/Stream.ts"
@@ -84,9 +84,7 @@ const post =
 const http = (handler: (server: LawServer) => Handler) =>
   Effect.gen(function* () {
     const { url } = yield* serve(handler(makeLawServer()))
-    return yield* StreamableHttp.make({ url }).pipe(
-      Effect.provideContext(yield* Layer.build(NodeHttpClient.layerUndici))
-    )
+    return yield* StreamableHttp.make({ url }).pipe(Effect.provideContext(yield* Layer.build(NodeHttp.layer)))
   })
 laws(
   "StreamableHttp with JSON",
@@ -125,6 +123,6 @@ laws(
       server.receive(JSON.parse(one.body), (answer) => streams.get(one.path)?.write(event(answer)))
       return response.writeHead(202).end("Accepted")
     })
-    return yield* HttpSse.make({ url }).pipe(Effect.provideContext(yield* Layer.build(NodeHttpClient.layerUndici)))
+    return yield* HttpSse.make({ url }).pipe(Effect.provideContext(yield* Layer.build(NodeHttp.layer)))
   })
 )

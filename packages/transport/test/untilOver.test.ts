@@ -1,4 +1,3 @@
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it, vi } from "@effect/vitest"
 import { type Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
@@ -7,6 +6,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as ExchangeLog from "../src/ExchangeLog.ts"
+import * as NodeHttp from "../src/NodeHttp.ts"
 import * as Pipe from "../src/Pipe.ts"
 import * as StreamableHttp from "../src/StreamableHttp.ts"
 import type { ExchangeOptions, Wire } from "../src/Transport.ts"
@@ -180,7 +180,7 @@ describe("a request ended early over a pipe", () => {
 describe("a request ended early over HTTP", () => {
   const opened = Effect.fnUntraced(function* (handler: Handler) {
     const { seen, url } = yield* serve(handler)
-    const client = yield* Layer.build(NodeHttpClient.layerUndici)
+    const client = yield* Layer.build(NodeHttp.layer)
     const transport = yield* Effect.provideContext(StreamableHttp.make({ url }), client)
     const wire = yield* transport.open(() => {})
     assert.strictEqual(wire.abandons, wire.exchange)

@@ -8,9 +8,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { type Event, makeParser } from "effect/encoding/Sse"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
-import * as Stream from "effect/Stream"
 import { ResponseLost, TooLarge } from "../TransportError.ts"
-import { innermost } from "./httpFailure.ts"
+import * as Body from "./httpBody.ts"
 
 export interface Options {
   /**
@@ -41,17 +40,11 @@ export const run = (
       },
       { maxEventSize: limit }
     )
-    return Stream.runForEachWhile(response.stream, (chunk) =>
-      Effect.sync(() => {
-        if (parser.feed(decoder.decode(chunk, { stream: true })) !== undefined) tooLarge = true
-        return wanted && !tooLarge
-      })
-    ).pipe(
-      Effect.catch((error) =>
-        error.reason._tag === "EmptyBodyError"
-          ? Effect.void
-          : Effect.fail(new ResponseLost({ because: `the event stream broke (${innermost(error)})` }))
-      ),
+    return Body.read(response, (chunk) => {
+      if (parser.feed(decoder.decode(chunk, { stream: true })) !== undefined) tooLarge = true
+      return wanted && !tooLarge
+    }).pipe(
+      Effect.mapError((because) => new ResponseLost({ because: `the event stream broke (${because})` })),
       Effect.andThen(
         Effect.suspend(() => (tooLarge ? Effect.fail(new TooLarge({ limit, what: "event" })) : Effect.void))
       )

@@ -7,7 +7,8 @@ import type { HttpClientError } from "effect/http/HttpClientError"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Stream from "effect/Stream"
 import { ResponseLost, TooLarge } from "../TransportError.ts"
-import { innermost } from "./httpFailure.ts"
+import { Direct } from "./direct.ts"
+import { innermost, wordsWithin } from "./httpFailure.ts"
 
 /** The media type without parameters, lower case (L-HTTP-8). */
 export const mediaTypeOf = (response: HttpClientResponse): string | undefined => {
@@ -39,19 +40,39 @@ const collector = (limit: number) => {
 
 const isEmpty = (error: HttpClientError) => error.reason._tag === "EmptyBodyError"
 
-const pour = (response: HttpClientResponse, into: (chunk: Uint8Array) => boolean) =>
-  Stream.runForEachWhile(response.stream, (chunk) => Effect.sync(() => into(chunk))).pipe(
-    Effect.catchIf(isEmpty, () => Effect.void)
-  )
+/** Reads a body until it ends or `take` says false, which lets go of the connection; fails with why it broke. */
+export const read = (
+  response: HttpClientResponse,
+  take: (chunk: Uint8Array) => boolean
+): Effect.Effect<void, string> => {
+  const direct = Direct.bodyOf(response)
+  if (direct === undefined) {
+    return Stream.runForEachWhile(response.stream, (chunk) => Effect.sync(() => take(chunk))).pipe(
+      Effect.catchIf(isEmpty, () => Effect.void),
+      Effect.mapError(innermost)
+    )
+  }
+  return Effect.callback((resume) => {
+    direct.listen({
+      chunk: (bytes) => {
+        if (take(bytes)) return
+        direct.abort()
+        resume(Effect.void)
+      },
+      end: (end) => resume(end._tag === "Whole" ? Effect.void : Effect.fail(wordsWithin(end.cause, "DecodeError")))
+    })
+    return Effect.sync(() => direct.abort())
+  })
+}
 
-const lost = (error: HttpClientError) => new ResponseLost({ because: `the body broke off (${innermost(error)})` })
+const lost = (because: string) => new ResponseLost({ because: `the body broke off (${because})` })
 
 /** The whole body as text, or `TooLarge`. */
 export const whole = (response: HttpClientResponse, limit: number): Effect.Effect<string, ResponseLost | TooLarge> => {
-  if (announced(response) <= limit) return Effect.mapError(response.text, lost)
+  if (announced(response) <= limit) return Effect.mapError(response.text, (error) => lost(innermost(error)))
   return Effect.suspend(() => {
     const collected = collector(limit)
-    return pour(response, collected.add).pipe(
+    return read(response, collected.add).pipe(
       Effect.mapError(lost),
       Effect.andThen(
         Effect.suspend(() =>
@@ -73,7 +94,7 @@ export const beginning = (
 ): Effect.Effect<string> =>
   Effect.suspend(() => {
     const collected = collector(refusalLimit)
-    return pour(response, collected.add).pipe(
+    return read(response, collected.add).pipe(
       Effect.timeoutOption(patience),
       Effect.ignore,
       Effect.andThen(Effect.sync(collected.text))

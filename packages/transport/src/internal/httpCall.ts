@@ -13,6 +13,7 @@ import * as Result from "effect/Result"
 import { HttpRejected, NotJson, ResponseTaken, Unreachable } from "../TransportError.ts"
 import * as Address from "./address.ts"
 import * as Envelope from "./envelope.ts"
+import { executeOf } from "./direct.ts"
 import * as Body from "./httpBody.ts"
 import { innermost, isUnsent, Taken } from "./httpFailure.ts"
 
@@ -77,7 +78,7 @@ const targetOf = (from: string, { headers }: HttpClientResponse): URL | undefine
 
 /** Sends the call, and again where a redirect leads. */
 export const send = (client: HttpClient, call: Call, hops = 0): Effect.Effect<Sent, Unreachable | ResponseTaken> => {
-  const executed = Effect.map(client.execute(requestOf(call)), (response): Pick<Sent, "response" | "cause"> => ({
+  const executed = Effect.map(executeOf(client)(requestOf(call)), (response): Pick<Sent, "response" | "cause"> => ({
     response
   }))
   return Effect.flatMap(Effect.catch(executed, unfiltered), ({ cause, response }) => {

@@ -28,14 +28,18 @@ export const isUnsent = ({ reason }: HttpClientError): boolean => {
   return false
 }
 
-/** The words of the innermost cause of a failure: the outer ones say little more than "fetch failed". */
-export const innermost = ({ reason }: HttpClientError): string => {
-  const described = "description" in reason && typeof reason.description === "string" ? reason.description : undefined
-  let words = described ?? reason._tag
-  let cause: unknown = "cause" in reason ? reason.cause : undefined
+/** The words of the innermost cause, or `otherwise`. */
+export const wordsWithin = (cause: unknown, otherwise: string): string => {
+  let words = otherwise
   for (let depth = 0; depth < maxDepth && cause instanceof Error; depth++) {
     words = wordsOf(cause)
     cause = cause instanceof AggregateError && cause.errors.length > 0 ? cause.errors[0] : cause.cause
   }
   return words
+}
+
+/** The words of the innermost cause of a failure: the outer ones say little more than "fetch failed". */
+export const innermost = ({ reason }: HttpClientError): string => {
+  const described = "description" in reason && typeof reason.description === "string" ? reason.description : undefined
+  return wordsWithin("cause" in reason ? reason.cause : undefined, described ?? reason._tag)
 }
