@@ -19,7 +19,7 @@ import { CommandFailed } from "./ExitCode.ts"
 import type { schemas } from "./Output.ts"
 import * as Places from "./Places.ts"
 import * as Render from "./Render.ts"
-import { screen, type Screen } from "./Screen.ts"
+import { screen, type Screen, type Style } from "./Screen.ts"
 
 type Row = (typeof schemas.servers.Type)["servers"][number]
 
@@ -93,8 +93,11 @@ export const servers = Effect.fnUntraced(function* (options: {
   const problems = configuration.problems.map(problemOf)
   if (options.json) yield* Console.log(Render.json({ servers: states, problems }))
   else {
-    yield* Console.log(shown(states, yield* screen) || "no servers")
-    for (const { message } of problems) yield* Console.error(`${path}: ${Render.oneLine(message)}`)
+    const on = yield* screen
+    yield* Console.log(shown(states, on) || "no servers")
+    for (const { message } of problems) {
+      yield* Console.error(Render.fitted(`${path}: ${Render.oneLine(message)}`, on))
+    }
   }
   if (problems.length > 0) return yield* new CommandFailed({ exit: "configuration", because: "" })
   if (states.some(({ state }) => state === "failed")) {
@@ -121,8 +124,13 @@ export const check = Effect.fnUntraced(function* (options: {
   const names = configuration.entries.map(({ name }) => name)
   if (options.json) yield* Console.log(Render.json({ file: path, servers: names, problems, hints }))
   else {
-    for (const { message } of problems) yield* Console.log(`wrong: ${Render.oneLine(message)}`)
-    for (const { message } of hints) yield* Console.log(`hint: ${Render.oneLine(message)}`)
+    const on = yield* screen
+    const say = (style: Style, kind: string, message: string) => {
+      const text = Render.fitted(`${kind}: ${Render.oneLine(message)}`, on)
+      return Console.log(on.paint(style, kind) + text.slice(kind.length))
+    }
+    for (const { message } of problems) yield* say("red", "wrong", message)
+    for (const { message } of hints) yield* say("yellow", "hint", message)
     yield* Console.log(
       `${path}: ${Render.count(names.length, "server")} can be read, ${Render.count(problems.length, "problem")}`
     )
