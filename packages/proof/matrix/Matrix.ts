@@ -52,7 +52,7 @@ const here = (file: string) => fileURLToPath(new URL(file, import.meta.url))
 
 const node = (...args: ReadonlyArray<string>): Target => ({ command: process.execPath, args })
 
-const serve = Effect.fnUntraced(function* (server: string, { listener }: Served) {
+export const serve = Effect.fnUntraced(function* (server: string, { listener }: Served) {
   const http = createServer(listener)
   yield* Effect.addFinalizer(() =>
     Effect.callback<void>((resume) => {

@@ -1,8 +1,7 @@
-/**
- * Prints `docs/compatibility.md` from the rows: `pnpm --filter @mcp-effect/proof run page`.
- */
-import { readFileSync, writeFileSync } from "node:fs"
+/** `docs/compatibility.md` as text, from the rows. `run.ts` measures them and writes it. */
+import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import { cellCount, featureTable } from "./featureTable.ts"
 import { rows } from "./Matrix.ts"
 
 export const file = fileURLToPath(new URL("../../../docs/compatibility.md", import.meta.url))
@@ -23,8 +22,11 @@ const table = [
 
 export const page = `# Compatibility
 
-Which servers this library was tried with, and what connecting to each comes to. Every cell is checked against the real
-server whenever the tests run; the page is printed from the same data, so it cannot go stale.
+Which servers this library was tried with, what connecting to each comes to, and which features work. Every cell is
+checked against the real server whenever the tests run; the page is printed from the same data, so it cannot go stale.
+\`pnpm run matrix\` checks it all again, and \`pnpm run matrix --write\` writes this page.
+
+## Connecting
 
 ${table}
 
@@ -41,10 +43,22 @@ How to read it:
   reason of the error. Older servers on a pipe answer a request even if nobody has greeted them: a pin is your promise,
   and only \`verify\` checks it.
 
+## Features
+
+Each check is a small program with the public API alone: it uses the feature and looks at what came of it. There are
+${cellCount} of them, one for each feature, server, transport and mode. ✓ means that the feature works; a number says why there is
+nothing to use, or which typed error tells the program so.
+
+${featureTable}
+
+"effect" was tried with every revision at one address and with the legacy ones alone. "scripted" are peers of
+[the testing kit](testing.md), one script per feature, for what a real server does not have; it is looked up in what they
+heard that the client did its part. "folders" are roots, "a model" is sampling, "a form" and "an address" are elicitation.
+
+## The servers
+
 The servers: \`@modelcontextprotocol/server\` ${versionOf("@modelcontextprotocol/server")} ("server"); Effect's \`McpServer\`
 ${versionOf("effect")}, configured for one revision or for all ("effect"); \`@modelcontextprotocol/server-everything\`
 ${versionOf("@modelcontextprotocol/server-everything")}, \`-filesystem\` ${versionOf("@modelcontextprotocol/server-filesystem")} and
 \`-memory\` ${versionOf("@modelcontextprotocol/server-memory")}; \`@modelcontextprotocol/sdk\` in five releases ("sdk").
 `
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(file, page)

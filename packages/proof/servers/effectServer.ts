@@ -68,6 +68,23 @@ const ToolsLive = Tools.toLayer(
   })
 )
 
+/** The tools, the prompt and the resource. */
+export const registrations = Layer.mergeAll(
+  McpServer.toolkit(Tools).pipe(Layer.provide(ToolsLive)),
+  McpServer.prompt({
+    name: "greet",
+    description: "Greets somebody",
+    parameters: { who: Schema.String },
+    content: ({ who }) => Effect.succeed(`Greet ${who}`)
+  }),
+  McpServer.resource({
+    uri: "demo://hello",
+    name: "hello",
+    mimeType: "text/plain",
+    content: Effect.succeed("Hello")
+  })
+)
+
 /** The server on a free port of loopback, at `/mcp`. */
 export const EffectServer = HttpRouter.serve(
   McpServer.layerHttp({
@@ -83,21 +100,7 @@ export const EffectServer = HttpRouter.serve(
       McpProtocol.v2024_11_05
     ],
     allowSessionTermination: true,
-    registrations: Layer.mergeAll(
-      McpServer.toolkit(Tools).pipe(Layer.provide(ToolsLive)),
-      McpServer.prompt({
-        name: "greet",
-        description: "Greets somebody",
-        parameters: { who: Schema.String },
-        content: ({ who }) => Effect.succeed(`Greet ${who}`)
-      }),
-      McpServer.resource({
-        uri: "demo://hello",
-        name: "hello",
-        mimeType: "text/plain",
-        content: Effect.succeed("Hello")
-      })
-    )
+    registrations
   }),
   { disableLogger: true, disableListenLog: true }
 ).pipe(

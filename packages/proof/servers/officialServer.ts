@@ -10,7 +10,8 @@ import {
   createMcpHandler,
   inputRequired,
   inputResponse,
-  McpServer
+  McpServer,
+  type ServerOptions
 } from "@modelcontextprotocol/server"
 import type { RequestListener } from "node:http"
 import { z } from "zod"
@@ -19,12 +20,13 @@ const Answer = z.object({ answer: z.string() })
 
 /**
  * A server with the common tools, prompt and resource. `announce` says that the tools and the resource changed;
- * without it the instance says so itself.
+ * without it the instance says so itself. `options` are further ones of the SDK.
  */
-export const makeOfficialServer = (announce?: () => void): McpServer => {
+export const makeOfficialServer = (announce?: () => void, options: ServerOptions = {}): McpServer => {
   const server = new McpServer(
     { name: "official", version: "2.4.0" },
     {
+      ...options,
       instructions: "Call echo to hear yourself.",
       capabilities: { tools: { listChanged: true }, resources: { listChanged: true, subscribe: true } }
     }

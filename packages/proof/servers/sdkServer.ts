@@ -2,6 +2,7 @@
  * A server on the legacy SDK (`@modelcontextprotocol/sdk`), with sessions over Streamable HTTP as most deployed servers
  * have them: `initialize` opens a session, anything else without one is refused with 400, an unknown one with 404.
  */
+import type { ServerOptions } from "@modelcontextprotocol/sdk/server/index.js"
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js"
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js"
 import { isInitializeRequest } from "@modelcontextprotocol/sdk/types.js"
@@ -10,13 +11,19 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { json } from "node:stream/consumers"
 import { z } from "zod"
 
-/** A server with the common tools, prompt and resource. */
-export const makeSdkServer = (): McpServer => {
+/** A server with the common tools, prompt and resource. `options` are further ones of the SDK. */
+export const makeSdkServer = (options: ServerOptions = {}): McpServer => {
   const server = new McpServer(
     { name: "sdk", version: "1.32.2" },
     {
+      ...options,
       instructions: "Call echo to hear yourself.",
-      capabilities: { tools: { listChanged: true }, resources: { listChanged: true, subscribe: true }, logging: {} }
+      capabilities: {
+        tools: { listChanged: true },
+        resources: { listChanged: true, subscribe: true },
+        logging: {},
+        ...options.capabilities
+      }
     }
   )
 
@@ -106,7 +113,9 @@ const refuse = (response: ServerResponse, status: number, code: number, message:
 }
 
 /** The server behind a `node:http` listener, one instance per session. */
-export const makeSdkListener = (): { readonly listener: RequestListener; readonly close: () => Promise<void> } => {
+export const makeSdkListener = (
+  make = makeSdkServer
+): { readonly listener: RequestListener; readonly close: () => Promise<void> } => {
   const sessions = new Map<string, StreamableHTTPServerTransport>()
 
   const openSession = async (request: IncomingMessage, response: ServerResponse, message: unknown) => {
@@ -115,7 +124,7 @@ export const makeSdkListener = (): { readonly listener: RequestListener; readonl
       onsessioninitialized: (id) => void sessions.set(id, transport),
       onsessionclosed: (id) => void sessions.delete(id)
     })
-    await makeSdkServer().connect(transport)
+    await make().connect(transport)
     await transport.handleRequest(request, response, message)
   }
 

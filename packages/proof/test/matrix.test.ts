@@ -21,7 +21,7 @@ describe("the page of compatibility", () => {
   it("is printed from the rows", () => {
     // A formatter pads the table; padding says nothing.
     const bare = (text: string) => text.replaceAll(/ +/g, " ").replaceAll(/-{3,}/g, "---")
-    assert.strictEqual(bare(readFileSync(file, "utf8")), bare(page), "run `pnpm --filter @mcp-effect/proof run page`")
+    assert.strictEqual(bare(readFileSync(file, "utf8")), bare(page), "run `pnpm run matrix --write`")
   })
 
   it("U-06: a modern server is asked once and then never, a legacy one at most three times, four over HTTP+SSE", () => {

@@ -1,0 +1,63 @@
+/** The table of features as text: one line per feature, one column per server and era, notes for what is not there. */
+import * as Arr from "effect/Array"
+import { type Carrier, type Column, columns, type Outcome } from "./Column.ts"
+import { expectedOf, inShort } from "./expected.ts"
+import { features, type Name } from "./features.ts"
+
+const line = (cells: ReadonlyArray<string>) => `| ${cells.join(" | ")} |`
+
+/** Columns of the page: those of one server and era, whatever they are connected over. */
+const groups = Object.entries(Arr.groupBy(columns, ({ era, server }) => `${server.split(",")[0]}, ${era}`))
+
+/** Transports whose columns agree, in the order of the table. */
+const byOutcome = (
+  group: ReadonlyArray<Column>,
+  name: Name
+): ReadonlyArray<readonly [Outcome, ReadonlyArray<Carrier>]> =>
+  Object.values(Arr.groupBy(group, (column) => inShort(expectedOf(column, name)))).map((alike) => [
+    expectedOf(alike[0], name),
+    [...new Set(alike.map(({ over }) => over))]
+  ])
+
+const makeNotes = () => {
+  const notes: Array<string> = []
+  return {
+    notes,
+    mark: (because: string): string => {
+      if (!notes.includes(because)) notes.push(because)
+      return `[${notes.indexOf(because) + 1}]`
+    }
+  }
+}
+
+const cellOf = (group: ReadonlyArray<Column>, name: Name, mark: (because: string) => string): string => {
+  const all = byOutcome(group, name)
+  const told = (outcome: Outcome) =>
+    outcome.is === "works" ? "✓" : mark(outcome.is === "error" ? `typed error \`${outcome.reason}\`` : outcome.because)
+  return all
+    .map(([outcome, over]) => (all.length === 1 ? told(outcome) : `${over.join(", ")} ${told(outcome)}`))
+    .join("; ")
+}
+
+const { mark, notes } = makeNotes()
+
+const rows = features.map(({ name }) => line([name, ...groups.map(([, group]) => cellOf(group, name, mark))]))
+
+/** How each server was connected to. */
+const ways = groups.map(([title, group]) => {
+  const distinct = (values: ReadonlyArray<string>) => [...new Set(values)].join(", ")
+  return `- **${title}**: over ${distinct(group.map(({ over }) => over))}; mode ${distinct(group.map(({ mode }) => `\`${mode}\``))}`
+})
+
+export const featureTable = `${line(["", ...groups.map(([title]) => title)])}
+${line(["---", ...groups.map(() => ":---:")])}
+${rows.join("\n")}
+
+${notes.map((note, index) => `- [${index + 1}] ${note}`).join("\n")}
+
+How each was connected to:
+
+${ways.join("\n")}`
+
+/** How many cells there are, one test each. */
+export const cellCount = columns.length * features.length

@@ -1,0 +1,76 @@
+/**
+ * Every feature of the client with every server, over every transport and in every mode: one test per cell of the table in
+ * `docs/compatibility.md`. The checks and what is expected are data in `matrix/`.
+ */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
+import * as McpClient from "@mcp-effect/client/McpClient"
+import * as Script from "@mcp-effect/testing/Script"
+import * as ScriptedServer from "@mcp-effect/testing/ScriptedServer"
+import * as Effect from "effect/Effect"
+import { type Column, columns, measure, type Outcome, titleOf } from "../matrix/Column.ts"
+import { expectedOf, inShort } from "../matrix/expected.ts"
+import { features, type Name } from "../matrix/features.ts"
+
+const found = new Map<Column, ReadonlyMap<Name, Outcome>>()
+
+/** Processes start slowly on a busy machine; what is waited for has limits of its own. */
+const patient = 180_000
+
+beforeAll(
+  () =>
+    Effect.runPromise(
+      Effect.forEach(columns, (column) => Effect.map(measure(column), (outcomes) => void found.set(column, outcomes)), {
+        concurrency: 4,
+        discard: true
+      }).pipe(Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici]))
+    ),
+  patient
+)
+
+for (const column of columns) {
+  describe(titleOf(column), () => {
+    for (const { name, shows } of features) {
+      const expected = expectedOf(column, name)
+      it(`${shows}: ${name}: ${inShort(expected)}`, () =>
+        assert.deepStrictEqual(found.get(column)?.get(name), expected))
+    }
+  })
+}
+
+describe("every feature", () => {
+  it.each(features)(
+    "$shows: $name is shown in each era that has it by the scripted peer and by a real server",
+    ({ name }) => {
+      for (const era of ["modern", "legacy"] as const) {
+        const working = (scripted: boolean) =>
+          columns.some(
+            (column) => column.era === era && column.scripted === scripted && expectedOf(column, name).is === "works"
+          )
+        const onlyElsewhere: ReadonlyArray<Name> =
+          era === "modern" ? ["ping"] : ["discover", "results kept by hint", "mirrored headers"]
+        assert.strictEqual(working(true), !onlyElsewhere.includes(name), `scripted, ${era}`)
+        // No published server of the modern era has tasks; `tasks.test.ts` plays one over a process and a socket.
+        const noServer: ReadonlyArray<Name> = era === "modern" ? [...onlyElsewhere, "tasks"] : onlyElsewhere
+        assert.strictEqual(working(false), !noServer.includes(name), `real, ${era}`)
+      }
+    }
+  )
+})
+
+describe("progress", () => {
+  it.effect("M-PROG-8: of another request is not heard on the event stream of this one", () =>
+    Effect.gen(function* () {
+      const told = (progressToken: number, progress: number) =>
+        Script.say({ method: "notifications/progress", params: { progressToken, progress } })
+      const server = yield* ScriptedServer.make(
+        Script.modern({ on: { "tools/call": [told(99, 50), told(2, 1), Script.answer()] } })
+      )
+      const client = yield* McpClient.connect(server.http)
+      const steps: Array<number> = []
+      yield* client.callTool("echo", {}, { onProgress: ({ progress }) => void steps.push(progress) })
+      assert.deepStrictEqual(steps, [1])
+    })
+  )
+})
