@@ -1,60 +1,20 @@
 /**
  * The command as a person runs it: a process with its own exit code, against real servers.
  */
-import { Validator } from "@cfworker/json-schema"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as ChildProcess from "effect/process/ChildProcess"
-import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
-import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
-import { readFileSync } from "node:fs"
 import * as Servers from "../servers/Servers.ts"
-import { bin, chunks } from "./fixtures/command.ts"
+import { chunks, command, mistakes } from "./fixtures/command.ts"
 
 // Processes start slowly on a busy machine; what is waited for has limits of its own.
 vi.setConfig({ testTimeout: 120_000 })
 
-/** Runs the command in a terminal that has no colours to offer, with a text on standard input. */
-const mcpEffect = (...words: ReadonlyArray<string>) => fed("", ...words)
+const mcpEffect = (...words: ReadonlyArray<string>) => command(words)
 
-const fed = (input: string, ...words: ReadonlyArray<string>) =>
-  Effect.gen(function* () {
-    const spawner = yield* ChildProcessSpawner
-    const child = yield* spawner.spawn(
-      ChildProcess.make(process.execPath, [bin, ...words], {
-        env: { FORCE_COLOR: "1", TERM: "dumb" },
-        extendEnv: true,
-        stdin: Stream.encodeText(Stream.make(input))
-      })
-    )
-    const [out, err, code] = yield* Effect.all(
-      [
-        Stream.mkString(Stream.decodeText(child.stdout)),
-        Stream.mkString(Stream.decodeText(child.stderr)),
-        child.exitCode
-      ],
-      { concurrency: "unbounded" }
-    )
-    // oxlint-disable-next-line no-control-regex -- escape sequences are what must not be there
-    assert.notMatch(out + err, /\u001b/)
-    return { out, err, code: Number(code) }
-  }).pipe(Effect.provide(NodeServices.layer))
-
-const Schemas = Schema.Struct({ $defs: Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Unknown)) })
-const { $defs } = Schema.decodeUnknownSync(Schema.fromJsonString(Schemas))(
-  readFileSync(new URL("../../../docs/command-line.schema.json", import.meta.url), "utf8")
-)
-
-/** What is wrong with a command's output, as its schema on the page says. */
-const mistakes = (command: string, out: string) => {
-  const schema = $defs[command]
-  assert.isDefined(schema, command)
-  return new Validator(schema ?? {}, "2020-12").validate(JSON.parse(out)).errors.map(({ error }) => error)
-}
+const fed = (input: string, ...words: ReadonlyArray<string>) => command(words, { input })
 
 const document = "demo://resource/static/document/architecture.md"
 const template = "demo://resource/dynamic/text/{resourceId}"
@@ -90,10 +50,10 @@ describe("mcp-effect, run", () => {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped({ prefix: "mcp-cli-" })
       const file = (yield* Path.Path).join(folder, "mcp.json")
-      const { args, command } = modern.target
-      yield* fs.writeFileString(file, JSON.stringify({ mcpServers: { here: { command, args } } }))
+      const { args, command: program } = modern.target
+      yield* fs.writeFileString(file, JSON.stringify({ mcpServers: { here: { command: program, args } } }))
       const onEverything = ["--", everything.target.command, ...everything.target.args]
-      const onModern = ["--", command, ...args]
+      const onModern = ["--", program, ...args]
 
       const table: ReadonlyArray<readonly [command: string, words: ReadonlyArray<string>, expects: RegExp]> = [
         ["probe", ["--explain", ...onModern], /"era": "modern"/],

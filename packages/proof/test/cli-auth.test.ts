@@ -1,0 +1,115 @@
+/**
+ * `mcp-effect auth` against a real authorization server and a server that it protects, and the commands that use the token.
+ */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it, vi } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Path from "effect/Path"
+import { fileURLToPath } from "node:url"
+import * as ProtectedServer from "../authorization/protectedServer.ts"
+import * as Provider from "../authorization/provider.ts"
+import { command, mistakes } from "./fixtures/command.ts"
+
+// Processes start slowly on a busy machine; what is waited for has limits of its own.
+vi.setConfig({ testTimeout: 120_000 })
+
+const visitor = fileURLToPath(new URL("fixtures/visitor.mjs", import.meta.url))
+
+/** The two servers, and the command with a home of its own and a browser that signs in. */
+const world = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const provider = yield* Provider.start
+  const server = yield* ProtectedServer.start(provider.issuer)
+  const home = yield* fs.makeTempDirectoryScoped({ prefix: "mcp-home-" })
+  yield* fs.writeFileString(
+    path.join(home, "xdg-open"),
+    `#!/bin/sh\necho opened >> ${home}/visits\nexec '${process.execPath}' '${visitor}' "$1"\n`
+  )
+  yield* fs.chmod(path.join(home, "xdg-open"), 0o755)
+  const env = { MCP_EFFECT_HOME: path.join(home, "of mcp"), PATH: `${home}:${process.env["PATH"]}` }
+  return {
+    provider,
+    server,
+    home,
+    run: (words: ReadonlyArray<string>, more: Readonly<Record<string, string>> = {}) =>
+      command(words, { env: { ...env, ...more } }),
+    tokens: path.join(home, "of mcp", "tokens.json"),
+    visits: Effect.map(
+      Effect.orElseSucceed(fs.readFileString(path.join(home, "visits")), () => ""),
+      (text) => text.split("\n").length - 1
+    )
+  }
+})
+
+describe("mcp-effect auth", () => {
+  it.live(
+    "U-64, U-67: signs in once; later commands use the token, renew it, and never open a browser; logout ends it",
+    () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const { home, provider, run, server, tokens, visits } = yield* world
+        const echo = ["call", "--json", server.url, "echo", "text=hello"]
+
+        const before = yield* run(echo)
+        assert.deepStrictEqual([before.code, before.out], [77, ""])
+        assert.include(before.err, `Sign in with: mcp-effect auth login ${server.url}`)
+        const none = yield* run(["auth", "status", "--json", server.url])
+        assert.deepStrictEqual([none.code, JSON.parse(none.out)], [0, { server: server.url, signedIn: false }])
+
+        const login = yield* run(["auth", "login", "--json", server.url])
+        assert.deepStrictEqual([login.code, mistakes("auth login", login.out)], [0, []])
+        assert.deepStrictEqual(JSON.parse(login.out), { server: server.url, signedIn: true })
+        assert.match(login.err, /^Sign in at http:\/\/127\.0\.0\.1:\d+\/auth\?/m)
+        assert.strictEqual((yield* fs.stat(tokens)).mode & 0o777, 0o600)
+
+        const config = `${home}/mcp.json`
+        yield* fs.writeFileString(config, JSON.stringify({ mcpServers: { safe: { url: server.url } } }))
+        const status = yield* run(["auth", "status", "--config", config, "safe"])
+        assert.deepStrictEqual([status.code, status.out], [0, `${server.url}: a token is kept\n`])
+
+        const record = `${home}/record`
+        const called = yield* run([...echo, "--record", record])
+        assert.deepStrictEqual([called.code, mistakes("call", called.out)], [0, []])
+        const [token = ""] = server.tokens()
+        assert.isAbove(token.length, 10)
+        const recorded = yield* fs.readFileString(record)
+        assert.include(recorded, '"tools/call"')
+        assert.notInclude(recorded, token)
+
+        yield* provider.endAccessTokens
+        assert.strictEqual((yield* run(echo)).code, 0)
+        assert.strictEqual(provider.given("refresh_token"), 1)
+        const more = yield* run(["call", server.url, "add", "a=1", "b=2"])
+        assert.deepStrictEqual([more.code, more.out], [77, ""])
+        assert.strictEqual(yield* visits, 1)
+
+        const last = server.tokens().at(-1) ?? ""
+        const logout = yield* run(["auth", "logout", "--json", server.url])
+        assert.deepStrictEqual([logout.code, mistakes("auth logout", logout.out)], [0, []])
+        assert.deepStrictEqual(JSON.parse(logout.out), { server: server.url, signedIn: false })
+        assert.isFalse(yield* server.isActive(last))
+        assert.notInclude(yield* fs.readFileString(tokens), last)
+        assert.strictEqual((yield* run(echo)).code, 77)
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.live("U-64, U-67: a person who declines, a server that needs no sign-in, and one that is not there", () =>
+    Effect.gen(function* () {
+      const { provider, run, server, visits } = yield* world
+      const declined = yield* run(["auth", "login", server.url], { WILL: "no" })
+      assert.deepStrictEqual([declined.code, declined.out], [77, ""])
+      assert.match(declined.err, /declined/)
+      assert.strictEqual(yield* visits, 1)
+
+      // The authorization server answers 404 here, which wants no token.
+      const open = yield* run(["auth", "login", `${provider.issuer}/mcp`])
+      assert.deepStrictEqual([open.code, open.out], [0, `${provider.issuer}/mcp: no sign-in is needed\n`])
+      const gone = yield* run(["auth", "login", "http://127.0.0.1:9/mcp"])
+      assert.deepStrictEqual([gone.code, gone.out], [69, ""])
+      const what = yield* run(["auth", "login", "ftp://127.0.0.1/"])
+      assert.deepStrictEqual([what.code, what.out], [64, ""])
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+})
