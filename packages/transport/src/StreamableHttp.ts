@@ -9,7 +9,7 @@
  * `redirect: "manual"`; other fields of a `RequestInit` in the context of `make` or of the call are kept.
  *
  * How long an answer may take is the caller's business. A client's own limits come on top: Node's `fetch` gives up after
- * five minutes without a byte (T-HTTP-10), the undici layer of `@effect/platform-node` does not.
+ * five minutes without a byte (T-HTTP-10), `NodeHttp` does not.
  *
  * @since 0.1.0
  */
@@ -80,7 +80,7 @@ export const make = Effect.fnUntraced(function* (
  * @example
  * ```ts
  * StreamableHttp.layer({ url: "https://example.com/mcp", headers: { authorization: Redacted.make("Bearer …") } }).pipe(
- *   Layer.provide(FetchHttpClient.layer)
+ *   Layer.provide(NodeHttp.layer)
  * )
  * ```
  *
