@@ -559,6 +559,7 @@ describe("an era that is remembered", () => {
       assert.deepStrictEqual(moved.methods(), [
         "tools/call",
         "server/discover",
+        "server/discover",
         "initialize",
         "notifications/initialized",
         "tools/call"

@@ -21,6 +21,7 @@ import { ConnectionState } from "../ConnectionState.ts"
 import * as Limits from "../Limits.ts"
 import { Disconnected, McpClientError, type Reason, RequestTimedOut, WireFailed } from "../McpClientError.ts"
 import * as Healing from "./healing.ts"
+import * as NegotiationPort from "./negotiationPort.ts"
 import * as Pacer from "./pacer.ts"
 import * as Session from "./session.ts"
 
@@ -82,6 +83,12 @@ export const open = Effect.fnUntraced(function* <R>(
       })
     )
 
+  const adaptable = isAuto(options.mode)
+  const pipe = options.transport.kind !== "http" && options.transport.kind !== "sse"
+  const probing = Duration.toMillis(yield* NegotiationPort.probePatience(options.transport.kind))
+  /** The mode without a verdict the program brought along, which no longer holds. */
+  const open = (afresh: boolean) => Session.open(afresh && adaptable ? { ...options, mode: "auto" } : options, scope)
+
   /** Where the new negotiation begins: with what is known, unless that is what failed. */
   const modeAgain = Effect.fnUntraced(function* (afresh: boolean) {
     const { mode } = options
@@ -115,7 +122,7 @@ export const open = Effect.fnUntraced(function* <R>(
     if (died) yield* paced
     if (afresh && key !== undefined) yield* (yield* EraMemory.EraMemory).forget(key)
     const mode = yield* modeAgain(afresh)
-    const anew = Session.open(options, scope)
+    const anew = open(afresh)
     const again = mode === options.mode ? anew : Effect.catch(Session.open({ ...options, mode }, scope), () => anew)
     session = yield* Effect.retry(again, options.reconnect)
     proven = isProven(session.agreement)
@@ -161,7 +168,8 @@ export const open = Effect.fnUntraced(function* <R>(
       Effect.catch((error) =>
         isClosed() || session.wire !== watched.wire || !options.transport.reopenable
           ? Effect.void
-          : renew(watched, error.message, false)
+          : // One that ended before it answered anything may be of another era now.
+            renew(watched, error.message, adaptable && !proven)
       ),
       Effect.ignore,
       Effect.forkIn(scope)
@@ -207,17 +215,48 @@ export const open = Effect.fnUntraced(function* <R>(
     return speaking
   }
 
+  /** Whether a session rests on an older verdict and has not answered anything yet. */
+  const isUnproven = (over: Session.Session) => adaptable && !proven && over.wire === session.wire
+
+  /**
+   * Asks a server that perhaps is of another era now what it is, over the session in force and then in a new one. What
+   * comes back is the session to send over again, if the request may go again.
+   */
+  const recheck = (
+    over: Session.Session,
+    trouble: Healing.Trouble,
+    how: Asking
+  ): Effect.Effect<Session.Session | undefined, McpClientError> => {
+    const silent = trouble.reason._tag === "RequestTimedOut"
+    return Effect.matchEffect(over.ask("server/discover", {}, { limit: { idle: probing, total: probing } }), {
+      onSuccess: () => {
+        if (over.wire === session.wire) proven = true
+        return Effect.succeed(silent && trouble.repeatable ? over : undefined)
+      },
+      onFailure: () =>
+        Effect.map(renewed(over, trouble.method, how, trouble.reason.message, true), (session) => {
+          const moved = session.agreement.era !== over.agreement.era
+          return (silent ? trouble.repeatable : moved && Healing.mayGoAgain(trouble)) ? session : undefined
+        })
+    })
+  }
+
   const request = <M extends Method.Method>(
     method: M,
     params: Method.Params<M>,
     asking: Asking
   ): Effect.Effect<Method.Result<M>, McpClientError> => {
+    /** What only reads waits no longer than a probe, as long as nobody knows whether the server speaks like this. */
+    const patiently = (over: Session.Session, how: Session.Asking): Session.Asking =>
+      pipe && asking.repeatable && how.limit.idle > probing && isUnproven(over)
+        ? { ...how, limit: { ...how.limit, idle: probing } }
+        : how
     const attempt = (
       over: Session.Session,
       how: Session.Asking,
       tried: ReadonlyArray<Healing.Remedy>
     ): Effect.Effect<Method.Result<M>, McpClientError> =>
-      Effect.matchEffect(over.ask(method, params, how), {
+      Effect.matchEffect(over.ask(method, params, patiently(over, how)), {
         onSuccess: (result) => {
           if (over.wire === session.wire) proven = true
           return Effect.succeed(result)
@@ -227,10 +266,11 @@ export const open = Effect.fnUntraced(function* <R>(
             reason,
             method,
             repeatable: asking.repeatable,
+            pipe,
             reopenable: options.transport.reopenable,
-            adaptable: isAuto(options.mode),
+            adaptable,
             version: over.revision.version,
-            unproven: !proven && over.wire === session.wire
+            unproven: isUnproven(over)
           }
           const row = Healing.remedyFor(trouble)
           if (row === undefined || isClosed() || tried.includes(row.remedy)) {
@@ -245,6 +285,10 @@ export const open = Effect.fnUntraced(function* <R>(
               return asking.refreshed === undefined
                 ? Effect.fail(fail(reason))
                 : Effect.flatMap(asking.refreshed, (mirrored) => attempt(over, { ...how, mirrored }, done))
+            case "recheck":
+              return Effect.flatMap(recheck(over, trouble, asking), (again) =>
+                again === undefined ? Effect.fail(fail(reason)) : attempt(again, how, done)
+              )
             case "newVersion":
               return attempt(speak(over, Healing.versionsIn(reason)[0]), how, done)
             case "renew":

@@ -10,17 +10,20 @@ import { NoMutualVersion, type Reason } from "../McpClientError.ts"
 
 /**
  * - `renew`: open a new session, then send again
+ * - `recheck`: ask the server what it is; when it is of another era now, open a new session, then send again
  * - `newVersion`: send again in a version the server named
  * - `refreshTools`: list the tools again, then send again
  * - `resend`: send again
  */
-export type Remedy = "renew" | "newVersion" | "refreshTools" | "resend"
+export type Remedy = "renew" | "recheck" | "newVersion" | "refreshTools" | "resend"
 
 export interface Trouble {
   readonly reason: Reason
   readonly method: string
   /** Whether sending it twice does no harm. */
   readonly repeatable: boolean
+  /** Whether the wire is a pipe, on which silence is an answer of older servers. */
+  readonly pipe: boolean
   /** Whether a wire can be opened in place of one that is gone. */
   readonly reopenable: boolean
   /** Whether the program leaves the era to us: mode `auto`. */
@@ -65,12 +68,21 @@ export const versionsIn = (reason: Reason): ReadonlyArray<Version.Version> => {
   return ours.filter((version) => listed.includes(version))
 }
 
-/** What a legacy server answers to a modern request (section 7 of the negotiation design: a stale modern verdict). */
-const notModern = (trouble: Trouble) => {
+/**
+ * What an older server may answer to a request before its handshake (a stale modern verdict): the statuses and errors that
+ * lead a probe to the handshake. A modern server may answer so too, hence it is asked.
+ */
+const perhapsNotModern = (trouble: Trouble) => {
   const failure = wireFailure(trouble)
   if (failure?._tag === "HttpRejected") return [400, 404, 405].includes(failure.status)
-  return answered(trouble, ErrorCode.MethodNotFound)
+  return trouble.reason._tag === "ServerError" && !ErrorCode.isModern(trouble.reason.code)
 }
+
+/** Whether a request that was refused may go to the server once more, now that it is of another era. */
+export const mayGoAgain = ({ reason, repeatable }: Trouble): boolean =>
+  repeatable ||
+  reason._tag === "WireFailed" ||
+  (reason._tag === "ServerError" && reason.code !== ErrorCode.InternalError)
 
 export const rows: ReadonlyArray<Row> = [
   {
@@ -101,10 +113,17 @@ export const rows: ReadonlyArray<Row> = [
     because: "the mirrored headers came from an older definition of the tool, and nothing ran (M-XH-20)"
   },
   {
-    heard: "what a legacy server says to a modern request, first thing on a remembered verdict",
-    matches: (trouble) => trouble.adaptable && trouble.unproven && notModern(trouble),
-    remedy: "renew",
-    because: "the remembered verdict no longer holds"
+    heard: "what a legacy server may say to a modern request, first thing on a remembered verdict",
+    matches: (trouble) => trouble.adaptable && trouble.unproven && perhapsNotModern(trouble),
+    remedy: "recheck",
+    because: "perhaps the remembered verdict no longer holds (T-NEG-9)"
+  },
+  {
+    heard: "nothing on a pipe, first thing on a remembered verdict",
+    matches: ({ adaptable, pipe, reason, unproven }) =>
+      adaptable && unproven && pipe && reason._tag === "RequestTimedOut",
+    remedy: "recheck",
+    because: "an older server may keep silent before its handshake (T-NEG-1, T-NEG-9)"
   },
   {
     heard: "the wire is gone, and the request is safe to repeat or never left",

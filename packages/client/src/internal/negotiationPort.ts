@@ -112,7 +112,7 @@ const revisionOf = (version: string): Revision.Revision =>
   Version.isModern(version) || Version.isLegacy(version) ? Revision.of(version) : Revision.v2026_07_28
 
 /** A pipe that stays silent is an old server; a host that stays silent is down, so HTTP waits like any request. */
-const probePatience = Effect.fnUntraced(function* (kind: Transport["Service"]["kind"]) {
+export const probePatience = Effect.fnUntraced(function* (kind: Transport["Service"]["kind"]) {
   if (kind === "http" || kind === "sse") return yield* Defaults.RequestTimeout
   const shorter = Duration.min(yield* Defaults.ProbeTimeout, yield* Defaults.StdioTimeout)
   return Duration.sum(shorter, yield* Defaults.StartupGrace)
