@@ -3,14 +3,17 @@ import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { cellCount, featureTable } from "./featureTable.ts"
 import { rows } from "./Matrix.ts"
+import { rows as others } from "./Others.ts"
 
 export const file = fileURLToPath(new URL("../../../docs/compatibility.md", import.meta.url))
 
-const manifest: { readonly dependencies: Readonly<Record<string, string>> } = JSON.parse(
+type Versions = Readonly<Record<string, string>>
+
+const manifest: { readonly dependencies: Versions; readonly devDependencies: Versions } = JSON.parse(
   readFileSync(new URL("../package.json", import.meta.url), "utf8")
 )
 
-const versionOf = (name: string) => manifest.dependencies[name] ?? "?"
+const versionOf = (name: string) => manifest.dependencies[name] ?? manifest.devDependencies[name] ?? "?"
 
 const line = (cells: ReadonlyArray<string | number>) => `| ${cells.join(" | ")} |`
 
@@ -18,6 +21,14 @@ const table = [
   line(["Server", "`auto` agrees on", "rule", "over", "trips", "again", "`legacy`", "pinned 2026-07-28"]),
   line(["---", "---", "---", "---", "---:", "---:", "---", "---"]),
   ...rows.map((row) => line([row.server, row.auto, row.rule, row.over, row.trips, row.again, row.legacy, row.pinned]))
+].join("\n")
+
+const compared = [
+  line(["Server", "this library", "`client`", "`client`, `auto`", "Inspector, `auto`"]),
+  line(["---", "---", "---", "---", "---"]),
+  ...others.map(({ inspector, official, officialAuto, ours, server }) =>
+    line([server, ours, official, officialAuto, inspector])
+  )
 ].join("\n")
 
 export const page = `# Compatibility
@@ -52,8 +63,23 @@ nothing to use, or which typed error tells the program so.
 ${featureTable}
 
 "effect" was tried with every revision at one address and with the legacy ones alone. "scripted" are peers of
-[the testing kit](testing.md), one script per feature, for what a real server does not have; it is looked up in what they
-heard that the client did its part. "folders" are roots, "a model" is sampling, "a form" and "an address" are elicitation.
+[the testing kit](testing.md) in memory, one script per feature, for what a real server does not have; it is looked up in
+what they heard that the client did its part. "folders" are roots, "a model" is sampling, "a form" and "an address" are elicitation.
+
+## Other clients
+
+The same servers, met by the official TypeScript client (\`@modelcontextprotocol/client\` ${versionOf("@modelcontextprotocol/client")}) and the
+command line of the official Inspector (${versionOf("@modelcontextprotocol/inspector")}). Each is told the command or the address and nothing more, and lists
+the tools. A cell says which version was agreed on; the Inspector does not tell.
+
+${compared}
+
+- The official client asks for the era only when it is told to (\`auto\`); without that it shakes hands, as here in the third
+  column. The Inspector does the same, and was told \`auto\`.
+- HTTP+SSE is another transport that the official client has to be given. The Inspector takes it when the address ends in
+  \`/sse\`; the server of sdk 1.0.0 is at \`/mcp\`.
+- "scripted, ends at the probe" is a legacy server whose process ends at a request that it does not know. This library
+  starts it again; the official client probes a second process; the Inspector gives up.
 
 ## The servers
 

@@ -1,6 +1,6 @@
 /**
- * Connects to every server in every way and uses every feature: `pnpm run matrix`. One line per cell that is not as
- * expected, one line per server. `--write` writes `docs/compatibility.md`, when all is as expected.
+ * Connects to every server in every way, uses every feature, and lets other clients connect too: `pnpm run matrix`. One
+ * line per cell that is not as expected, one line per server. `--write` writes `docs/compatibility.md`, when all is as expected.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
@@ -13,6 +13,7 @@ import { columns, measure as measureColumn, titleOf } from "./Column.ts"
 import { expectedOf, inShort } from "./expected.ts"
 import { features } from "./features.ts"
 import { expected, measure, rows } from "./Matrix.ts"
+import * as Others from "./Others.ts"
 import { file, page } from "./page.ts"
 
 class NotAsExpected extends Data.TaggedError("NotAsExpected")<{ readonly cells: number }> {
@@ -63,10 +64,24 @@ const using = Effect.forEach(
   { concurrency: 3 }
 )
 
+const comparing = Effect.forEach(
+  Others.rows,
+  (row) =>
+    Effect.flatMap(Others.measure(row), (found) => {
+      const should = Others.expected(row)
+      const names = ["ours", "official", "officialAuto", "inspector"] as const
+      return report(
+        `other clients of ${row.server}`,
+        names.map((name) => [name, should[name], found[name]])
+      )
+    }),
+  { concurrency: 3 }
+)
+
 const sum = (counts: ReadonlyArray<number>) => counts.reduce((all, count) => all + count, 0)
 
 const program = Effect.gen(function* () {
-  const cells = sum(yield* connecting) + sum(yield* using)
+  const cells = sum(yield* connecting) + sum(yield* using) + sum(yield* comparing)
   if (cells > 0) return yield* new NotAsExpected({ cells })
   if (process.argv.includes("--write")) {
     yield* Effect.sync(() => writeFileSync(file, page))

@@ -4,6 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { readFileSync } from "node:fs"
 import { expected, measure, rows } from "../matrix/Matrix.ts"
+import * as Others from "../matrix/Others.ts"
 import { file, page } from "../matrix/page.ts"
 
 describe.concurrent("U-01, U-06, U-10, U-41: connecting to a real server in every mode", () => {
@@ -15,6 +16,24 @@ describe.concurrent("U-01, U-06, U-10, U-41: connecting to a real server in ever
       ),
     { timeout: 90_000 }
   )
+})
+
+describe.concurrent("U-01: connecting where other clients connect, and where they do not", () => {
+  it.live.each(Others.rows)(
+    "$server: $ours; the official client $official and in auto $officialAuto; the Inspector $inspector",
+    (row) =>
+      Effect.map(Others.measure(row), (found) => assert.deepStrictEqual(found, Others.expected(row))).pipe(
+        Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici])
+      ),
+    { timeout: 180_000 }
+  )
+
+  it("this library gets through to all of them", () => {
+    assert.deepStrictEqual(
+      Others.rows.filter(({ ours }) => !ours.startsWith("20")),
+      []
+    )
+  })
 })
 
 describe("the page of compatibility", () => {
