@@ -91,15 +91,31 @@ const fieldPrompt = (field: FormAnswer.Field): Prompt.Prompt<FormAnswer.Value | 
           ...(field.required ? [] : [{ title: "(nothing)", value: undefined }])
         ]
       })
-    case "Many":
+    case "Many": {
+      const { choices, default: given = [], maxItems, minItems = 0, required } = field
+      const bounds = minItems > 0 ? `, at least ${minItems}${required ? "" : " or none"}` : ""
+      return Prompt.MultiSelect<string>({
+        message: `${message}${bounds}`,
+        choices: choices.map(({ label, value }) => ({
+          title: Render.oneLine(label),
+          value,
+          selected: given.includes(value)
+        })),
+        ...(required ? { min: minItems } : {}),
+        ...(maxItems === undefined ? {} : { max: maxItems })
+      }).pipe(
+        Prompt.flatMap((picked): Prompt.Prompt<FormAnswer.Value | undefined> => {
+          if (picked.length === 0 && !required) return Prompt.succeed(undefined)
+          return picked.length < minItems ? fieldPrompt(field) : Prompt.succeed(picked)
+        })
+      )
+    }
     case "Text":
     case "Number": {
-      const choices =
-        field._tag === "Many" ? ` [${field.choices.map(({ value }) => Render.oneLine(value)).join(", ")}]` : ""
       const given = field.default
       return Prompt.String({
-        message: `${message}${choices}`,
-        ...(given === undefined ? {} : { default: Array.isArray(given) ? given.join(",") : String(given) }),
+        message,
+        ...(given === undefined ? {} : { default: String(given) }),
         validate: (typed) =>
           Result.match(FormAnswer.parse(field, typed), {
             onSuccess: () => Effect.succeed(typed),

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Servers from "../servers/Servers.ts"
-import { ctrlC, down, enter, terminal } from "./fixtures/terminal.ts"
+import { ctrlC, down, enter, terminal, up } from "./fixtures/terminal.ts"
 
 // Processes start slowly on a busy machine; what is waited for has limits of its own.
 vi.setConfig({ testTimeout: 120_000 })
@@ -44,7 +44,7 @@ describe("T-SEC-10, M-ELI-19: an address that a server wants opened", () => {
       assert.match(at.screen(), /^host {5}example\.com$/m)
       yield* at.sees(/Open it in your browser\?/)
       assert.strictEqual(yield* opened, "")
-      yield* at.type(`\u001b[A${enter}`)
+      yield* at.type(`${up}${enter}`)
       yield* at.sees(/User completed the URL elicitation flow/)
       assert.strictEqual(yield* at.code, 0)
       assert.strictEqual(yield* opened, `1\n${href}\n`)
@@ -103,7 +103,7 @@ describe("T-SEC-10, M-ELI-19: an address that a server wants opened", () => {
       assert.match(at.screen(), /^beware {3}the name of the host has letters of other scripts/m)
       assert.match(at.screen(), /^beware {3}.*port 8443/m)
       yield* remove
-      yield* at.type(`\u001b[A${enter}`)
+      yield* at.type(`${up}${enter}`)
       yield* at.sees(/note: no browser was opened; open the address yourself/)
       assert.strictEqual(yield* at.code, 0)
       assert.strictEqual(yield* opened, "")
@@ -114,9 +114,9 @@ describe("T-SEC-10, M-ELI-19: an address that a server wants opened", () => {
     Effect.gen(function* () {
       const { at, opened } = yield* asked("https://example.com/", "errorPath=true")
       yield* at.sees(/https:\/\/modelcontextprotocol\.io\/[^]*Open it in your browser\?/)
-      yield* at.type(`\u001b[A${enter}`)
+      yield* at.type(`${up}${enter}`)
       yield* at.sees(/https:\/\/example\.com\/[^]*Open it in your browser\?/)
-      yield* at.type(`\u001b[A${enter}`)
+      yield* at.type(`${up}${enter}`)
       assert.strictEqual(yield* at.code, 0)
       assert.strictEqual(yield* opened, "1\nhttps://modelcontextprotocol.io/\n1\nhttps://example.com/\n")
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
