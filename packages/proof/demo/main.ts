@@ -3,10 +3,10 @@
  *
  * Run it with `npx -y pnpm@12 demo`. It exits with 1 when a row fails, and leaves no process behind.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as McpClient from "@mcp-effect/client/McpClient"
+import * as NodeHttp from "@mcp-effect/transport/NodeHttp"
 import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
 import * as Data from "effect/Data"
@@ -78,4 +78,4 @@ const demo = Effect.gen(function* () {
   yield* Console.log(`\n${Servers.all.length} servers, no failure.`)
 })
 
-demo.pipe(Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici]), NodeRuntime.runMain)
+demo.pipe(Effect.provide([NodeServices.layer, NodeHttp.layer]), NodeRuntime.runMain)

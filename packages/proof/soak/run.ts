@@ -1,7 +1,7 @@
 /** `node run.ts [--minutes N] [--seed N] [--callers N]`: the soak, with its report; exits with 1 when a promise is broken. */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as NodeHttp from "@mcp-effect/transport/NodeHttp"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { parseArgs } from "node:util"
@@ -28,4 +28,4 @@ const program = Effect.gen(function* () {
   process.exitCode = broken.length === 0 ? 0 : 1
 })
 
-program.pipe(Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici]), NodeRuntime.runMain)
+program.pipe(Effect.provide([NodeServices.layer, NodeHttp.layer]), NodeRuntime.runMain)

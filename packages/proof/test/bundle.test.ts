@@ -16,11 +16,13 @@ describe("U-45: a bundle for browsers", () => {
   )
 
   it.live(
-    "would be seen to import from Node: NodeStdio is the only module that does",
+    "would be seen to import from Node: NodeStdio and NodeHttp are the only modules that do",
     () =>
       Effect.gen(function* () {
         const { outside } = yield* bundle("@mcp-effect/transport/NodeStdio")
         assert.includeMembers([...outside], ["node:child_process", "node:fs"])
+        const http = yield* bundle("@mcp-effect/transport/NodeHttp")
+        assert.includeMembers([...http.outside], ["node:stream"])
         const all = yield* bundle("@mcp-effect/transport")
         assert.deepStrictEqual(all.outside, [])
       }),

@@ -2,7 +2,6 @@
  * A network that fails between the client and real servers: each fault, at each step of a connection, ends in an answer or
  * in a typed error, within a bounded time, and leaves nothing behind.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import * as McpClient from "@mcp-effect/client/McpClient"
@@ -10,6 +9,7 @@ import { McpClientError } from "@mcp-effect/client/McpClientError"
 import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
 import { NegotiationError } from "@mcp-effect/negotiation/NegotiationError"
 import * as Defaults from "@mcp-effect/protocol/Defaults"
+import * as NodeHttp from "@mcp-effect/transport/NodeHttp"
 import * as StreamableHttp from "@mcp-effect/transport/StreamableHttp"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -96,7 +96,7 @@ const attempt = Effect.fnUntraced(function* (server: Servers.RunningServer, row:
       return yield* exit
     })
   const converse = Effect.gen(function* () {
-    const http = yield* Layer.build(NodeHttpClient.layerUndici)
+    const http = yield* Layer.build(NodeHttp.layer)
     const transport = yield* StreamableHttp.make({
       url: `http://127.0.0.1:${proxy.port}${url.pathname}`,
       reconnect: again

@@ -1,12 +1,12 @@
 /**
  * A server that says more than its client wants to read: 100,000 notifications, 20 MB and more, on real carriers.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import * as Limits from "@mcp-effect/client/Limits"
 import * as McpClient from "@mcp-effect/client/McpClient"
 import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
+import * as NodeHttp from "@mcp-effect/transport/NodeHttp"
 import * as NodeStdio from "@mcp-effect/transport/NodeStdio"
 import * as Stdio from "@mcp-effect/transport/Stdio"
 import * as StreamableHttp from "@mcp-effect/transport/StreamableHttp"
@@ -96,10 +96,7 @@ describe("a flood of notifications", () => {
           seen.slice(-buffer),
           Array.from({ length: buffer }, (_, index) => times - buffer + index)
         )
-      }).pipe(
-        Effect.scoped,
-        Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici, EraMemory.layerInProcess])
-      ),
+      }).pipe(Effect.scoped, Effect.provide([NodeServices.layer, NodeHttp.layer, EraMemory.layerInProcess])),
     60_000
   )
 })

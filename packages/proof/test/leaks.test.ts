@@ -1,11 +1,11 @@
 /**
  * What a long-running program keeps: 100,000 calls and 1,000 connections leave heap, handles and fibers as they were.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import * as McpClient from "@mcp-effect/client/McpClient"
 import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
+import * as NodeHttp from "@mcp-effect/transport/NodeHttp"
 import * as NodeStdio from "@mcp-effect/transport/NodeStdio"
 import * as StreamableHttp from "@mcp-effect/transport/StreamableHttp"
 import * as Effect from "effect/Effect"
@@ -56,7 +56,7 @@ const call = (client: McpClient.McpClient["Service"], times: number) =>
     { concurrency: 64, discard: true }
   )
 
-const services = Layer.mergeAll(NodeServices.layer, NodeHttpClient.layerUndici, EraMemory.layerNone, counting)
+const services = Layer.mergeAll(NodeServices.layer, NodeHttp.layer, EraMemory.layerNone, counting)
 
 describe("leaks", () => {
   it.live.each(["modern", "legacy"] as const)(

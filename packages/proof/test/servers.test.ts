@@ -1,13 +1,13 @@
 /**
  * The client against real servers of both eras: the published reference servers, the official SDKs, Effect's own.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, vi } from "@effect/vitest"
 import * as McpClient from "@mcp-effect/client/McpClient"
 import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
 import type * as Progress from "@mcp-effect/protocol/Progress"
 import * as Negotiated from "@mcp-effect/testing/Negotiated"
+import * as NodeHttp from "@mcp-effect/transport/NodeHttp"
 import * as NodeStdio from "@mcp-effect/transport/NodeStdio"
 import * as Stdio from "@mcp-effect/transport/Stdio"
 import * as StreamableHttp from "@mcp-effect/transport/StreamableHttp"
@@ -23,7 +23,7 @@ import * as Watching from "./fixtures/watching.ts"
 vi.setConfig({ testTimeout: 60_000 })
 
 /** Each test begins without a memory of eras, so it asks as a new program would. */
-const Platform = Layer.mergeAll(NodeServices.layer, NodeHttpClient.layerUndici, EraMemory.layerInProcess)
+const Platform = Layer.mergeAll(NodeServices.layer, NodeHttp.layer, EraMemory.layerInProcess)
 
 const targetOf = (server: Servers.RunningServer) =>
   server.kind === "stdio" ? [server.target.command, ...server.target.args] : server.target.url

@@ -1,9 +1,9 @@
 /**
  * Endurance, the short form: half a minute of accidents. `pnpm soak` runs it longer.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
+import * as NodeHttp from "@mcp-effect/transport/NodeHttp"
 import * as Effect from "effect/Effect"
 import * as Soak from "../soak/Soak.ts"
 
@@ -32,7 +32,7 @@ describe("the soak", () => {
         assert.deepStrictEqual(Soak.broken(report), [], JSON.stringify(report))
         assert.isAbove(report.processes, 4, "the servers did not die")
         assert.isAbove(report.failed["OutcomeUnknown"] ?? 0, 0, "no accident was noticed")
-      }).pipe(Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici])),
+      }).pipe(Effect.provide([NodeServices.layer, NodeHttp.layer])),
     180_000
   )
 
