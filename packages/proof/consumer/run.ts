@@ -123,6 +123,8 @@ const follow = Effect.fnUntraced(function* (
   const version = yield* shell("node_modules/.bin/mcp-effect --version")
   const released = /"version": "([^"]+)"/.exec(manifest)?.[1] ?? "none"
   yield* expect(version.includes(released), `\`--version\` should be ${released}`, version)
+  const licenses = yield* fileSystem.readFileString(`${cwd}/node_modules/@mcp-effect/cli/dist/THIRD-PARTY-LICENSES`)
+  yield* expect(/^effect 4\./m.test(licenses), "the licences of the bundle should name effect", licenses)
   yield* Console.log(`${name}, Node ${user.version}: the program, the command, ${count} modules`)
 }, Effect.scoped)
 
