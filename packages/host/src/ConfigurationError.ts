@@ -48,6 +48,21 @@ export class Unwritable extends Schema.TaggedError<Unwritable>()("Unwritable", {
 }
 
 /**
+ * The file is not what it was when it was read: somebody else has written it since. Nothing was written. Load it again and
+ * make the change there, or save with `force`.
+ *
+ * @category the whole file
+ * @since 0.1.0
+ */
+export class ChangedMeanwhile extends Schema.TaggedError<ChangedMeanwhile>()("ChangedMeanwhile", {
+  how: Schema.Literals(["rewritten", "removed"])
+}) {
+  override get message() {
+    return `it was ${this.how} by somebody else since it was read, so saving would undo that; load it again and change it there, or save with \`force: true\``
+  }
+}
+
+/**
  * The bytes are no text in the encoding they were read with.
  *
  * @category the whole file
@@ -118,7 +133,7 @@ export class NoServers extends Schema.TaggedError<NoServers>()("NoServers", {
  * @category the whole file
  * @since 0.1.0
  */
-export const Reason = Schema.Union([Unreadable, Unwritable, NotText, TooMuch, SyntaxWrong, NoServers])
+export const Reason = Schema.Union([Unreadable, Unwritable, ChangedMeanwhile, NotText, TooMuch, SyntaxWrong, NoServers])
 
 /**
  * Nothing was read, or nothing was written.

@@ -14,9 +14,10 @@ import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import type { PlatformError } from "effect/PlatformError"
 import * as Random from "effect/Random"
+import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import * as Configuration from "./Configuration.ts"
-import { ConfigurationError, TooMuch, Unreadable, Unwritable } from "./ConfigurationError.ts"
+import { ChangedMeanwhile, ConfigurationError, TooMuch, Unreadable, Unwritable } from "./ConfigurationError.ts"
 import * as Bytes from "./internal/configurationBytes.ts"
 import type { ServerEntry } from "./ServerEntry.ts"
 
@@ -67,11 +68,41 @@ const bytesOf = Effect.fnUntraced(function* (path: string) {
   return bytes
 })
 
-const textOf = Effect.fnUntraced(function* (path: string, encoding: Encoding) {
+/** A path, where it leads in the end, and the bytes there. */
+interface Content {
+  readonly path: string
+  readonly target: string
+  readonly bytes: Uint8Array
+}
+
+/** What files were when a configuration was read from them, or saved to them last, by their paths. */
+const contents = new WeakMap<Configuration.Source, Map<string, Content>>()
+
+const sourceOf = ({ source }: Configuration.Configuration) => Option.getOrUndefined(Option.map(source, Redacted.value))
+
+const keep = (configuration: Configuration.Configuration, content: Content) => {
+  const source = sourceOf(configuration)
+  if (source === undefined) return
+  const known = contents.get(source)
+  if (known === undefined) contents.set(source, new Map([[content.path, content]]))
+  else known.set(content.path, content)
+}
+
+/** What a file was to this configuration, under this path or another that leads to the same file. */
+const kept = (configuration: Configuration.Configuration, path: string, target: string): Content | undefined => {
+  const source = sourceOf(configuration)
+  const known = source === undefined ? undefined : contents.get(source)
+  return known?.get(path) ?? [...(known?.values() ?? [])].find((content) => content.target === target)
+}
+
+const contentOf = Effect.fnUntraced(function* (path: string, encoding: Encoding) {
+  const fs = yield* FileSystem.FileSystem
   const bytes = yield* bytesOf(path)
-  return yield* Effect.fromResult(Bytes.decode(bytes, encoding)).pipe(
+  const target = yield* Effect.orElseSucceed(fs.realPath(path), () => path)
+  const text = yield* Effect.fromResult(Bytes.decode(bytes, encoding)).pipe(
     Effect.mapError((reason) => new ConfigurationError({ file: path, reason }))
   )
+  return { bytes, path, target, text }
 })
 
 /**
@@ -84,9 +115,14 @@ export const load = Effect.fn("ConfigurationFile.load")(function* (
   path: string,
   options: LoadOptions = {}
 ): Effect.fn.Return<Configuration.Configuration, ConfigurationError, FileSystem.FileSystem> {
-  const text = yield* textOf(path, options.encoding ?? "utf-8")
-  return yield* Configuration.parse(text, { ...options, file: path })
+  const { text, ...content } = yield* contentOf(path, options.encoding ?? "utf-8")
+  const configuration = yield* Configuration.parse(text, { ...options, file: path })
+  keep(configuration, content)
+  return configuration
 })
+
+const isSame = (one: Uint8Array, other: Uint8Array) =>
+  one.length === other.length && one.every((byte, at) => byte === other[at])
 
 /**
  * Writes a file: the array form in UTF-8 unless said (U-54); what is written is told at `Configuration.print`.
@@ -94,15 +130,18 @@ export const load = Effect.fn("ConfigurationFile.load")(function* (
  * The new file is written beside the old one and renamed into its place. It keeps the permissions of the old one and its
  * byte order mark; a new file is for its owner alone (0600). A symbolic link stays, and what it points to is replaced.
  *
+ * A configuration that was read from this file is not written over what somebody else has written there since: that is
+ * `ChangedMeanwhile`, unless `force` is set. What this program saved itself does not count.
+ *
  * @category writing
  * @since 0.1.0
  */
 export const save = Effect.fn("ConfigurationFile.save")(function* (
   path: string,
   configuration: Configuration.Configuration,
-  options: { readonly form?: Configuration.Form; readonly encoding?: Encoding } = {}
+  options: { readonly form?: Configuration.Form; readonly encoding?: Encoding; readonly force?: boolean } = {}
 ): Effect.fn.Return<void, ConfigurationError, FileSystem.FileSystem> {
-  const { encoding = "utf-8" } = options
+  const { encoding = "utf-8", force = false } = options
   const fs = yield* FileSystem.FileSystem
   const failed = Effect.mapError(unwritable(path))
   const target = yield* fs.realPath(path).pipe(
@@ -114,12 +153,13 @@ export const save = Effect.fn("ConfigurationFile.save")(function* (
   )
   const old = yield* Effect.option(fs.stat(target))
   const mode = Option.match(old, { onNone: () => 0o600, onSome: (info) => info.mode & 0o777 })
-  const marked =
-    encoding !== "utf-8" ||
-    (yield* bytesOf(target).pipe(
-      Effect.map(Bytes.isMarked),
-      Effect.orElseSucceed(() => false)
-    ))
+  const now = yield* Effect.option(bytesOf(target))
+  const was = kept(configuration, path, target)
+  if (!force && was !== undefined && !(Option.isSome(now) && isSame(now.value, was.bytes))) {
+    const how = Option.isNone(old) ? "removed" : "rewritten"
+    return yield* new ConfigurationError({ file: path, reason: new ChangedMeanwhile({ how }) })
+  }
+  const marked = encoding !== "utf-8" || Option.exists(now, Bytes.isMarked)
   const bytes = Bytes.encode(Configuration.print(configuration, options), encoding, marked)
   if (bytes.length > Configuration.maxBytes) {
     return yield* new ConfigurationError({
@@ -139,6 +179,7 @@ export const save = Effect.fn("ConfigurationFile.save")(function* (
     Effect.onError(() => Effect.ignore(fs.remove(draft, { force: true }))),
     failed
   )
+  keep(configuration, { bytes, path, target })
 })
 
 /**
@@ -199,9 +240,10 @@ export const watch = (
       let running = first
       let seen: string | undefined
       const look = Effect.gen(function* () {
-        const text = yield* textOf(here, encoding)
+        const { text, ...content } = yield* contentOf(here, encoding)
         if (text === seen) return Option.none<Event>()
         const configuration = yield* Configuration.parse(text, { ...options, file: path })
+        keep(configuration, content)
         seen = text
         const now = holding(running, configuration)
         const diff = Configuration.diff(running, now)

@@ -272,6 +272,126 @@ describe("writing a configuration", () => {
   )
 })
 
+describe("files of every form", () => {
+  const Word = Schema.String.check(Schema.isPattern(/^[a-z]{1,6}$/))
+  /** A text of an entry: words, signs that mean something, placeholders. */
+  const Text = Schema.Array(
+    Schema.Union([
+      Word,
+      Schema.Literals(["~/", "$", "$$", "{", "}", "%A%", " ", "é", '"', "\\", "//", "/*"]),
+      Schema.Literals(["${TOKEN}", "${env:BASE}", "${NONE:-else}", "${EMPTY:-e}", "$${BASE}"])
+    ])
+  )
+  const Texts = Schema.Record(Word, Text)
+  const Stdio = Schema.Struct({
+    command: Text,
+    args: Schema.Array(Text),
+    env: Texts,
+    listed: Schema.Boolean,
+    cwd: Schema.Boolean
+  })
+  const Remote = Schema.Struct({ type: Schema.Literals(["http", "sse", "none"]), path: Word, headers: Texts })
+  const Common = Schema.Struct({
+    disabled: Schema.Boolean,
+    timeout: Schema.Boolean,
+    tools: Schema.Literals(["none", "list", "object"]),
+    questions: Schema.Boolean,
+    unknown: Schema.Boolean
+  })
+  const File = Schema.Struct({
+    form: Schema.Literals(forms),
+    entries: Schema.Array(Schema.Struct({ common: Common, transport: Schema.Union([Stdio, Remote]) })),
+    comments: Schema.Boolean,
+    trailing: Schema.Boolean,
+    spaces: Schema.Literals([0, 2, 4]),
+    theme: Schema.Boolean
+  })
+
+  const joined = (parts: ReadonlyArray<string>) => parts.join("")
+  const joinedAll = (texts: Readonly<Record<string, ReadonlyArray<string>>>) =>
+    Object.fromEntries(Object.entries(texts).map(([name, parts]) => [name, joined(parts)]))
+
+  const members = ({ common, transport }: (typeof File.Type)["entries"][number]): Record<string, unknown> => ({
+    ...("command" in transport
+      ? {
+          command: `c${joined(transport.command)}`,
+          args: transport.args.map(joined),
+          env: transport.listed
+            ? Object.entries(joinedAll(transport.env)).map(([name, text]) => `${name}=${text}`)
+            : joinedAll(transport.env),
+          ...(transport.cwd ? { cwd: "~/work" } : {})
+        }
+      : {
+          ...(transport.type === "none" ? {} : { type: transport.type }),
+          url: `\${BASE}/${transport.path}`,
+          headers: joinedAll(transport.headers)
+        }),
+    ...(common.disabled ? { disabled: true } : {}),
+    ...(common.timeout ? { timeout: 5_000, connectTimeout: 9_000 } : {}),
+    ...(common.tools === "none" ? {} : { tools: common.tools === "list" ? ["a*"] : { deny: ["b"] } }),
+    ...(common.questions ? { elicitation: { form: true } } : {}),
+    ...(common.unknown ? { icon: { light: "\${NOT_READ}" }, notes: [1.5, null] } : {})
+  })
+
+  /** The text of such a file, with comments and trailing commas where they may stand. */
+  const textOf = ({ comments, entries, form, spaces, theme, trailing }: typeof File.Type): string => {
+    const named = entries.map((entry, at) => [`s${at}`, members(entry)] as const)
+    const listed = named.map(([name, entry]) => ({ name, ...entry }))
+    const value =
+      form === "array"
+        ? listed
+        : { ...(theme ? { theme: "dark" } : {}), [form]: Object.fromEntries(named), ...(theme ? { last: [] } : {}) }
+    const plain = JSON.stringify(value, undefined, spaces)
+    const commented = comments && spaces > 0 ? plain.replaceAll(/([[{,])\n/g, "$1 // a comment\n") : plain
+    return trailing && spaces > 0 ? commented.replaceAll(/([\]}"0-9el])(\n *[\]}])/g, "$1,$2") : commented
+  }
+
+  it.effect.prop(
+    "U-54, T-CONF-4, T-CONF-6: saving what was loaded changes nothing, in any form the entries are the same, and no variable is written",
+    [File],
+    ([file]) =>
+      Effect.gen(function* () {
+        const text = textOf(file)
+        const configuration = yield* read(text)
+        assert.deepStrictEqual(
+          configuration.problems.map(({ message }) => message),
+          []
+        )
+        assert.lengthOf(configuration.entries, file.entries.length)
+        assert.strictEqual(Configuration.print(configuration, { form: file.form }), text)
+        for (const form of forms) {
+          const written = Configuration.print(configuration, { form })
+          assert.notInclude(written, variables.TOKEN)
+          const again = yield* read(written)
+          assert.isTrue(Equal.equals(again.entries, configuration.entries))
+          assert.deepStrictEqual(again.problems, [])
+          // Back in the first form they are the same still.
+          const back = yield* read(Configuration.print(again, { form: file.form }))
+          assert.isTrue(Equal.equals(back.entries, configuration.entries))
+        }
+      })
+  )
+
+  it.effect.prop(
+    "U-54: a change to one entry leaves all others, all comments and all unknown members as they were",
+    [File],
+    ([file]) =>
+      Effect.gen(function* () {
+        const text = textOf(file)
+        const configuration = yield* read(text)
+        const [first, ...others] = configuration.entries
+        if (first === undefined) return
+        const changed = [{ ...first, disabled: !first.disabled }, ...others]
+        const written = Configuration.print(Configuration.withEntries(configuration, changed), { form: file.form })
+        assert.isTrue(Equal.equals((yield* read(written)).entries, changed))
+        const count = (word: string) => (whole: string) => whole.split(word).length
+        for (const word of ["// a comment", "NOT_READ", "notes", "theme", "\${TOKEN}"]) {
+          assert.strictEqual(count(word)(written), count(word)(text))
+        }
+      })
+  )
+})
+
 describe("comparing configurations", () => {
   it("only what changed is added, removed or changed", () => {
     const entry = (name: string, command = "x", env = {}) => ServerEntry.stdio({ name, command, env })

@@ -1,6 +1,6 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, FileSystem, Queue, Stream } from "effect"
+import { ConfigProvider, Effect, Equal, FileSystem, Queue, Stream } from "effect"
 import * as Configuration from "../src/Configuration.ts"
 import * as ConfigurationFile from "../src/ConfigurationFile.ts"
 import * as ConfigurationHint from "../src/ConfigurationHint.ts"
@@ -45,6 +45,55 @@ describe("a configuration file", () => {
       }
       const missing = yield* Effect.flip(ConfigurationFile.load(`${at}/none.json`))
       assert.strictEqual(missing.reason._tag, "Unreadable")
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+
+  it.live(
+    "U-54: what somebody else wrote since it was read is not written over, unless forced; own saves do not count",
+    () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const at = yield* folder
+        const path = `${at}/c.json`
+        yield* fs.writeFileString(path, text)
+        const mine = yield* ConfigurationFile.load(path)
+        const changed = Configuration.withEntries(mine, [one])
+        yield* ConfigurationFile.save(path, changed)
+        yield* ConfigurationFile.save(path, Configuration.withEntries(changed, [one, { ...one, name: "b" }]))
+
+        const theirs = '[{ "name": "theirs", "command": "y" }]'
+        yield* fs.writeFileString(path, theirs)
+        const error = yield* Effect.flip(ConfigurationFile.save(path, changed))
+        assert.deepInclude(error.reason, { _tag: "ChangedMeanwhile", how: "rewritten" })
+        assert.include(error.message, "load it again")
+        assert.strictEqual(yield* fs.readFileString(path), theirs)
+        assert.deepStrictEqual(yield* fs.readDirectory(at), ["c.json"])
+
+        // Another file is another matter, and so is one made in code.
+        yield* ConfigurationFile.save(`${at}/copy.json`, changed)
+        yield* fs.remove(path)
+        const gone = yield* Effect.flip(ConfigurationFile.save(path, changed))
+        assert.deepInclude(gone.reason, { _tag: "ChangedMeanwhile", how: "removed" })
+        yield* ConfigurationFile.save(path, changed, { force: true })
+        yield* ConfigurationFile.save(path, changed)
+        yield* ConfigurationFile.save(path, Configuration.make([one]))
+        const again = yield* ConfigurationFile.load(path)
+        assert.isTrue(Equal.equals(again.entries, [one]))
+      }).pipe(Effect.provide(NodeServices.layer))
+  )
+
+  it.live("U-54: a link that leads to another file since it was read counts as rewritten", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const at = yield* folder
+      for (const name of ["one", "two"])
+        yield* fs.writeFileString(`${at}/${name}.json`, `${text}${name === "two" ? " " : ""}`)
+      yield* fs.symlink(`${at}/one.json`, `${at}/link.json`)
+      const configuration = yield* ConfigurationFile.load(`${at}/link.json`)
+      yield* fs.remove(`${at}/link.json`)
+      yield* fs.symlink(`${at}/two.json`, `${at}/link.json`)
+      const { reason } = yield* Effect.flip(ConfigurationFile.save(`${at}/link.json`, configuration))
+      assert.strictEqual(reason._tag, "ChangedMeanwhile")
     }).pipe(Effect.provide(NodeServices.layer))
   )
 

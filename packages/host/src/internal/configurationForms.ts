@@ -201,9 +201,8 @@ const memberOf = (
       case "env": {
         const texts = writtenTexts(entry.env, before?.env, written, write)
         if (texts.length === 0 && written === undefined) return undefined
-        // An array form that had an object keeps it; an object form never gets a list.
-        const wasListed = typeof item?.path.at(-1) === "number"
-        const list = form === "array" && !(wasListed && Text.isObject(written))
+        // The form it was read in keeps what it had; else each has its own.
+        const list = item?.form === form && written !== undefined ? Array.isArray(written) : form === "array"
         return list ? texts.map(([name, text]) => `${name}=${text}`) : Object.fromEntries(texts)
       }
     }
