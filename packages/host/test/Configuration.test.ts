@@ -330,7 +330,7 @@ describe("files of every form", () => {
     ...(common.timeout ? { timeout: 5_000, connectTimeout: 9_000 } : {}),
     ...(common.tools === "none" ? {} : { tools: common.tools === "list" ? ["a*"] : { deny: ["b"] } }),
     ...(common.questions ? { elicitation: { form: true } } : {}),
-    ...(common.unknown ? { icon: { light: "\${NOT_READ}" }, notes: [1.5, null] } : {})
+    ...(common.unknown ? { icon: { light: "${NOT_READ}" }, notes: [1.5, null] } : {})
   })
 
   /** The text of such a file, with comments and trailing commas where they may stand. */
@@ -385,7 +385,7 @@ describe("files of every form", () => {
         const written = Configuration.print(Configuration.withEntries(configuration, changed), { form: file.form })
         assert.isTrue(Equal.equals((yield* read(written)).entries, changed))
         const count = (word: string) => (whole: string) => whole.split(word).length
-        for (const word of ["// a comment", "NOT_READ", "notes", "theme", "\${TOKEN}"]) {
+        for (const word of ["// a comment", "NOT_READ", "notes", "theme", "${TOKEN}"]) {
           assert.strictEqual(count(word)(written), count(word)(text))
         }
       })
