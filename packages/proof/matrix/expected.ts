@@ -54,7 +54,8 @@ const exceptions: ReadonlyArray<Exception> = [
     "it does not announce subscriptions to resources",
     "changes of a resource"
   ),
-  lacking({ server: ["server", "effect", "effect, legacy only", ...small] }, "it does not announce tasks", "tasks"),
+  lacking({ server: ["server"], era: "legacy" }, "it does not announce tasks", "tasks"),
+  lacking({ server: ["effect", "effect, legacy only", ...small] }, "it does not announce tasks", "tasks"),
   lacking({ server: reference }, "no tool of it tells that it was cancelled", "cancellation"),
   lacking({ server: reference }, "no tool of it changes a list", "changes of a list", "live lists"),
   lacking({ server: ["filesystem"] }, "it does not announce resources", "resources", "resource templates"),

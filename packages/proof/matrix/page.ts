@@ -62,6 +62,10 @@ nothing to use, or which typed error tells the program so.
 
 ${featureTable}
 
+"tasks" are the extension of 2026-07-28 for the modern columns and the experiment of 2025-11-25 for the legacy ones. The
+modern SDK has no tasks of its own; "server" carries tasks that were written for these checks. More of tasks is tried in
+the same way: cancelling, questions, failures, another client.
+
 "effect" was tried with every revision at one address and with the legacy ones alone. "scripted" are peers of
 [the testing kit](testing.md) in memory, one script per feature, for what a real server does not have; it is looked up in
 what they heard that the client did its part. "folders" are roots, "a model" is sampling, "a form" and "an address" are elicitation.

@@ -51,9 +51,7 @@ describe("every feature", () => {
         const onlyElsewhere: ReadonlyArray<Name> =
           era === "modern" ? ["ping"] : ["discover", "results kept by hint", "mirrored headers"]
         assert.strictEqual(working(true), !onlyElsewhere.includes(name), `scripted, ${era}`)
-        // No published server of the modern era has tasks; `tasks.test.ts` plays one over a process and a socket.
-        const noServer: ReadonlyArray<Name> = era === "modern" ? [...onlyElsewhere, "tasks"] : onlyElsewhere
-        assert.strictEqual(working(false), !noServer.includes(name), `real, ${era}`)
+        assert.strictEqual(working(false), !onlyElsewhere.includes(name), `real, ${era}`)
       }
     }
   )

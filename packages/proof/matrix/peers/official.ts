@@ -14,12 +14,16 @@ import {
 } from "@modelcontextprotocol/server"
 import type { Served } from "../../servers/hosting.ts"
 import { makeOfficialServer } from "../../servers/officialServer.ts"
+import { addTasks, type TaskStore } from "./officialTasks.ts"
 import { isCancelled, names, pageOfPrompts } from "./surface.ts"
 
 /** What outlives one request: over HTTP each request has a server of its own. */
 export interface Memory {
   cancelled: number
+  readonly tasks: TaskStore
 }
+
+export const makeMemory = (): Memory => ({ cancelled: 0, tasks: new Map() })
 
 const said = (text: string) => ({ content: [{ type: "text" as const, text }] })
 
@@ -81,13 +85,15 @@ export const makeOfficialPeer = (memory: Memory, announce?: () => void): McpServ
     (uri, { name }) => ({ contents: [{ uri: uri.href, mimeType: "text/plain", text: `Dear ${String(name)}` }] })
   )
 
+  addTasks(server, memory.tasks)
+
   server.server.setRequestHandler("prompts/list", ({ params }) => pageOfPrompts(params?.cursor))
 
   return server
 }
 
 export const makeOfficialPeerListener = (): Served => {
-  const memory: Memory = { cancelled: 0 }
+  const memory = makeMemory()
   const handler = createMcpHandler(
     () =>
       makeOfficialPeer(memory, () => {

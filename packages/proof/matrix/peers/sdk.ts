@@ -6,6 +6,8 @@ import { InMemoryTaskStore } from "@modelcontextprotocol/sdk/experimental/tasks/
 import { type McpServer, ResourceTemplate } from "@modelcontextprotocol/sdk/server/mcp.js"
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js"
 import {
+  type CallToolResult,
+  CallToolResultSchema,
   ListPromptsRequestSchema,
   SubscribeRequestSchema,
   UnsubscribeRequestSchema
@@ -64,22 +66,29 @@ export const makeSdkPeer = (): McpServer => {
     return said(JSON.stringify(roots))
   })
 
-  server.experimental.tasks.registerToolTask(
-    "bake",
-    { description: "Takes its time", execution: { taskSupport: "required" } },
-    {
-      createTask: async ({ taskStore }) => {
-        const task = await taskStore.createTask({ ttl: 60_000, pollInterval: 100 })
-        setTimeout(() => void taskStore.storeTaskResult(task.taskId, "completed", said("baked")), 50)
-        return { task }
-      },
-      getTask: async ({ taskId, taskStore }) => taskStore.getTask(taskId),
-      getTaskResult: async ({ taskId }) => {
-        const result = await store.getTaskResult(taskId)
-        return { ...result, content: "content" in result && Array.isArray(result.content) ? result.content : [] }
+  const addTask = (
+    name: string,
+    begin: (finish: (status: "completed" | "failed", result: CallToolResult) => void) => void
+  ) =>
+    server.experimental.tasks.registerToolTask(
+      name,
+      { description: "Takes its time", execution: { taskSupport: "required" } },
+      {
+        createTask: async ({ taskStore }) => {
+          const task = await taskStore.createTask({ ttl: 60_000, pollInterval: 100 })
+          begin((status, result) => void taskStore.storeTaskResult(task.taskId, status, result))
+          return { task }
+        },
+        getTask: async ({ taskId, taskStore }) => taskStore.getTask(taskId),
+        getTaskResult: async ({ taskId }) => CallToolResultSchema.parse(await store.getTaskResult(taskId))
       }
-    }
+    )
+  addTask("bake", (finish) => void setTimeout(() => finish("completed", said("baked")), 50))
+  addTask(
+    "burn",
+    (finish) => void setTimeout(() => finish("failed", { ...said("the oven is on fire"), isError: true }), 50)
   )
+  addTask("brew", () => undefined)
 
   server.registerResource(
     "letters",

@@ -2,11 +2,14 @@
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js"
 import { serveStdio } from "@modelcontextprotocol/server/stdio"
 
+// Timers of unfinished work would keep the process alive.
+process.stdin.on("end", () => process.exit())
+
 const [, , peer] = process.argv
 switch (peer) {
   case "official": {
-    const { makeOfficialPeer } = await import("./official.ts")
-    const memory = { cancelled: 0 }
+    const { makeMemory, makeOfficialPeer } = await import("./official.ts")
+    const memory = makeMemory()
     serveStdio(() => makeOfficialPeer(memory))
     break
   }
