@@ -36,6 +36,15 @@ const printed: Readonly<Record<string, ReadonlyArray<string>>> = {
     "both 2026-07-28",
     "both__echo new__echo old__echo",
     '[{"type":"text","text":"hello"}]'
+  ],
+  "trace-to-opentelemetry.ts": [
+    "mcp.probe, below mcp.connect mcp.protocol.version=2026-07-28",
+    "mcp.connect, below nothing",
+    "mcp.request, below McpClient.callTool mcp.method.name=tools/call mcp.protocol.version=2026-07-28 gen_ai.tool.name=echo gen_ai.operation.name=execute_tool",
+    "McpClient.callTool, below plan a trip",
+    "plan a trip, below nothing",
+    "the server was told: true",
+    "metrics: true"
   ]
 }
 
