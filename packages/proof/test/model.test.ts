@@ -12,7 +12,6 @@ import * as Script from "@mcp-effect/testing/Script"
 import * as ScriptArbitraries from "@mcp-effect/testing/ScriptArbitraries"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
-import { readdirSync, readFileSync } from "node:fs"
 import { comparable, limits } from "../model/connecting.ts"
 import { expected, type Mode, type Outcome, type Situation } from "../model/Oracle.ts"
 import * as Peers from "../model/peers.ts"
@@ -344,19 +343,4 @@ describe("U-66: the laws of negotiation", () => {
       )
     })
   )
-})
-
-describe("docs/testing.md", () => {
-  const guide = new URL("../model/guide/", import.meta.url)
-  const page = readFileSync(new URL("../../../docs/testing.md", import.meta.url), "utf8")
-  const shown = Array.from(page.matchAll(/^```typescript\n([\s\S]*?)^```$/gm), ([, program]) => program)
-
-  it("shows the programs of the guide, and no other", () => {
-    const programs = readdirSync(guide).map((file) => readFileSync(new URL(file, guide), "utf8"))
-    assert.sameMembers(shown, programs)
-  })
-
-  it.live.each(readdirSync(guide))("%s runs", (file) => Effect.promise(() => import(new URL(file, guide).href)), {
-    timeout: 60_000
-  })
 })
