@@ -1,8 +1,9 @@
 /**
  * `node run.ts --package X [--count 10] [--seed N] [--at File.ts:12]`: breaks a package in places chosen by chance, or in
- * every place of these lines (`--at` may be repeated), one at a time, and says which of the faults its tests notice. It works on a copy of what is committed, never on this tree. A run of the tests
- * that takes five times as long as without a fault, and three minutes, counts as noticed and is told apart, since a busy
- * machine is slow too. Exits with 1 when fewer than nine of ten are noticed.
+ * every place of these lines (`--at` may be repeated), one at a time, and says which of the faults its tests notice. It
+ * works on a copy of what is committed, never on this tree. A run of the tests that takes five times as long as without a
+ * fault, and three minutes, counts as noticed and is told apart, since a busy machine is slow too. Exits with 1 when fewer
+ * than nine of ten are noticed.
  */
 import { spawnSync } from "node:child_process"
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"

@@ -5,6 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Arbitraries from "@mcp-effect/testing/Arbitraries"
 import * as Effect from "effect/Effect"
 import * as Fuzz from "../fuzz/Fuzz.ts"
+import * as Target from "../fuzz/Target.ts"
 
 describe("fuzzing", () => {
   it.live.each(Fuzz.targets)(
@@ -15,7 +16,11 @@ describe("fuzzing", () => {
 
   it.live("a failure comes with the smallest input that shows it", () =>
     Effect.gen(function* () {
-      const { run } = Fuzz.target("no such key", Arbitraries.jsonObject, (value) => !Object.hasOwn(value, "__proto__"))
+      const { run } = Target.target(
+        "no such key",
+        Arbitraries.jsonObject,
+        (value) => !Object.hasOwn(value, "__proto__")
+      )
       const failure = yield* run("test", 1_000)
       assert.include(failure, "Shrunk input")
       assert.include(failure, "__proto__")

@@ -1,12 +1,14 @@
 /**
  * Generators of servers: scripts that open in every way a server may, well and badly, fast and late.
  *
- * What is generated is what the opening of a connection can meet: the answers to `server/discover` and `initialize`, what
+ * `script` generates what the opening of a connection can meet: the answers to `server/discover` and `initialize`, what
  * stands before them, and the end of the process or of the stream. Requests after that are answered in good manners.
+ * `unruly` opens in good manners, and then does whatever it likes.
  *
  * @since 0.1.0
  */
-import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
+import * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
+import * as Version from "@mcp-effect/protocol/Version"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Arbitraries from "./Arbitraries.ts"
 import * as Script from "./Script.ts"
@@ -262,6 +264,89 @@ export const script = (options: Options): Arbitrary.Arbitrary<Script.Script> => 
         limit: 100,
         on: { "server/discover": discover, initialize },
         again: pipe ? { initialize: again } : {}
+      })
+  )
+}
+
+/** Methods of requests that a client sends once a connection is there. */
+const later = [
+  "tools/list",
+  "tools/call",
+  "prompts/list",
+  "prompts/get",
+  "resources/list",
+  "resources/read",
+  "ping",
+  "logging/setLevel",
+  "subscriptions/listen"
+] as const
+
+const spoken = (era: "modern" | "legacy"): Arbitrary.Arbitrary<Version.Version> =>
+  era === "modern" ? element<Version.Version>(...Version.modern) : element<Version.Version>(...Version.legacy)
+
+const resultOf = (message: JsonRpc.Response): JsonRpc.JsonObject => (JsonRpc.isSuccess(message) ? message.result : {})
+
+/**
+ * What a server does about a request of an open connection: results of this method or of another, questions, errors, noise,
+ * messages of its own, the end; in any order, and more than once.
+ *
+ * @category turns
+ * @since 0.1.0
+ */
+export const conduct = (options: Options & { readonly era: "modern" | "legacy" }): Arbitrary.Arbitrary<Script.Turn> => {
+  const { carrier, era } = options
+  const pipe = carrier === "pipe"
+  const of = <A>(make: (version: Version.Version) => Arbitrary.Arbitrary<A>) => Arbitrary.flatMap(spoken(era), make)
+  const asked = Arbitrary.map(of(Arbitraries.question), ({ id, ...question }): Script.Step =>
+    era === "modern" ? Script.answer(Script.inputRequired({ [String(id)]: question })) : Script.say({ id, ...question })
+  )
+  const step = oneOf<Script.Step>(
+    element<Script.Step>(Script.answer()),
+    element<Script.Step>(Script.answer()),
+    Arbitrary.map(of(Arbitraries.response), (message) => Script.answer(resultOf(message))),
+    Arbitrary.map(Arbitraries.jsonObject, (result) => Script.answer(result)),
+    Arbitrary.map(of(Arbitraries.notification), (message) => Script.say({ ...message })),
+    asked,
+    refused(),
+    unnamed,
+    Arbitrary.map(Arbitraries.brokenFrame, (text) =>
+      Script.write(pipe ? text : `data: ${text.replaceAll(/[\r\n]/g, " ")}\n\n`)
+    ),
+    element<Script.Step>(Script.wait(0), Script.wait("1 minute")),
+    pipe ? element<Script.Step>(Script.exit(1), Script.close) : element<Script.Step>(Script.end, Script.close),
+    pipe ? element<Script.Step>(Script.answer(undefined, { id: "foreign" })) : oneOf(otherLayers, strange)
+  )
+  return Arbitrary.array(step, { maxLength: 4 })
+}
+
+/**
+ * A server that opens a connection in good manners, and then does about every request whatever it likes.
+ *
+ * @category scripts
+ * @since 0.1.0
+ */
+export const unruly = (
+  options: Options & { readonly era: "modern" | "legacy" }
+): Arbitrary.Arbitrary<Script.Script> => {
+  const turn = conduct(options)
+  return Arbitrary.map(
+    Arbitrary.all({
+      turns: Arbitrary.array(
+        Arbitrary.all([element(...later), Arbitrary.array(turn, { minLength: 1, maxLength: 2 })]),
+        {
+          maxLength: 6
+        }
+      ),
+      versions: spoken(options.era),
+      reply: element<Script.Http["reply"]>("json", "events"),
+      session: element(false, true)
+    }),
+    ({ reply, session, turns, versions }) =>
+      Script.make({
+        [options.era]: [versions],
+        limit: 1_000,
+        on: Object.fromEntries(turns),
+        http: { reply, session }
       })
   )
 }

@@ -6,7 +6,7 @@
  *
  * @since 0.1.0
  */
-import { reporter } from "@mcp-effect/protocol/Diagnostic"
+import { Diagnostic, reporter } from "@mcp-effect/protocol/Diagnostic"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -145,9 +145,18 @@ export const layer = (write: Write): Layer.Layer<Transport, never, Transport> =>
 /** Text that may wait for the disk, in characters; entries beyond it are lost. */
 const maxWaiting = 64 * 1024 * 1024
 
+/** How long the end of the scope waits for the disk. */
+const lastPatience = "5 seconds"
+
+const lineEnd = Uint8Array.of(10)
+
 /**
  * Appends entries to a file, one JSON object per line, readable by its owner alone. What was written before the scope
- * closes is in the file afterwards. A disk that cannot keep up loses entries rather than memory.
+ * closes is in the file afterwards, unless the disk needs more than 5 seconds for the rest.
+ *
+ * Fails with `PlatformError` when the file cannot be opened. Later trouble never reaches the wire: a write that fails
+ * loses its entries, and so does a disk that cannot keep up, once 64 Mi characters wait for it. Both are reported as
+ * `CallbackFailed`, the first time and at each doubling, and the next entries are tried again.
  *
  * @category constructors
  * @since 0.1.0
@@ -156,22 +165,45 @@ export const toFile = Effect.fnUntraced(function* (
   path: string
 ): Effect.fn.Return<Write, PlatformError.PlatformError, FileSystem.FileSystem | Scope.Scope> {
   const file = yield* (yield* FileSystem.FileSystem).open(path, { flag: "a", mode: 0o600 })
+  const report = yield* reporter
+  const lost = (what: string) => (because: string) =>
+    report(Diagnostic.CallbackFailed({ server: path, callback: `the exchange log (${what})`, because, failed: 1 }))
+  const notWritten = lost("a write")
+  const notKept = lost("an entry")
   const lines = Outbox.make(() => {})
+  let isTorn = false
+  const append = (bytes: Uint8Array) =>
+    // A write that failed may have left half a line, which must not swallow the next one.
+    Effect.andThen(isTorn ? file.writeAll(lineEnd) : Effect.void, file.writeAll(bytes)).pipe(
+      Effect.match({
+        onSuccess: () => {
+          isTorn = false
+        },
+        onFailure: ({ message }) => {
+          isTorn = true
+          notWritten(message)
+        }
+      })
+    )
   const writing = yield* lines.stream.pipe(
-    Stream.runForEach((bytes) => file.writeAll(bytes)),
+    Stream.runForEach((bytes) => Effect.suspend(() => append(bytes))),
     Effect.forkScoped
   )
   yield* Effect.addFinalizer(() => {
     lines.close()
-    return Fiber.await(writing)
+    return Effect.timeoutOrElse(Fiber.await(writing), {
+      duration: lastPatience,
+      orElse: () => Effect.sync(() => notWritten(`the disk did not take the rest within ${lastPatience}`))
+    })
   })
   return (entry) => {
     if (lines.waiting() < maxWaiting) lines.write(`${JSON.stringify(entry)}\n`)
+    else notKept("the disk cannot keep up")
   }
 })
 
 /**
- * Reads a log back. Lines that are no entries, such as a torn last one, are left out.
+ * Reads a log back. Lines that are no entries, such as a torn last one or one without a message, are left out.
  *
  * @category decoding
  * @since 0.1.0

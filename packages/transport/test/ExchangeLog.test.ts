@@ -5,6 +5,8 @@ import * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
+import * as Latch from "effect/Latch"
+import * as PlatformError from "effect/PlatformError"
 import { TestClock } from "effect/testing"
 import * as ExchangeLog from "../src/ExchangeLog.ts"
 import * as Memory from "../src/Memory.ts"
@@ -118,6 +120,14 @@ describe("ExchangeLog", () => {
     })
   )
 
+  it("leaves out lines that are no entries, and entries whose message is none", () => {
+    const sent = { event: "sent", wire: 1, at: 0, message: { jsonrpc: "2.0", id: 1, method: "ping" } }
+    const wrong = [{ id: 2 }, { id: 2, error: null }, { jsonrpc: "2.0", id: 1, result: 5 }, { method: 7 }, null, "text"]
+    const lines = [sent, ...wrong.map((message) => ({ ...sent, event: "heard", message })), 7, null, { event: "sent" }]
+    const text = [...lines.map((line) => JSON.stringify(line)), "", "{torn"].join("\n")
+    assert.deepStrictEqual<unknown>(ExchangeLog.parse(text), [sent])
+  })
+
   it.live("a file holds everything that was written before its scope closed", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -134,4 +144,138 @@ describe("ExchangeLog", () => {
       assert.strictEqual(entries.at(-1)?.event, "closed")
     }).pipe(Effect.provide(NodeFileSystem.layer))
   )
+
+  /** A disk whose file does with each write what `writeAll` says. */
+  const diskOf = (
+    writeAll: (text: string) => Effect.Effect<void, PlatformError.PlatformError>,
+    open: Effect.Effect<void, PlatformError.PlatformError> = Effect.void
+  ) =>
+    FileSystem.layerNoop({
+      open: () =>
+        Effect.as(open, {
+          ...unused,
+          writeAll: (bytes) => Effect.suspend(() => writeAll(new TextDecoder().decode(bytes)))
+        })
+    })
+  const full = PlatformError.systemError({
+    _tag: "Unknown",
+    module: "FileSystem",
+    method: "writeAll",
+    description: "no space left on device"
+  })
+  const not = Effect.die("not used")
+  const unused: FileSystem.File = {
+    [FileSystem.FileTypeId]: FileSystem.FileTypeId,
+    stat: not,
+    sync: not,
+    seek: () => not,
+    read: () => not,
+    readAlloc: () => not,
+    truncate: () => not,
+    write: () => not,
+    writeAll: () => not
+  }
+
+  const heard = () => {
+    const reported: Array<Diagnostic> = []
+    return {
+      reported,
+      collect: Effect.provideService(Diagnostics, (diagnostic: Diagnostic) =>
+        Effect.sync(() => void reported.push(diagnostic))
+      )
+    }
+  }
+  const closed = (wire: number): ExchangeLog.Entry => ({ event: "closed", wire, at: 0 })
+  const settled = Effect.repeat(Effect.yieldNow, { times: 20 })
+
+  it.effect("T-RPC-6: a file that cannot be opened is a typed error", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(Effect.scoped(ExchangeLog.toFile("log.jsonl")))
+      assert.strictEqual(error._tag, "PlatformError")
+      assert.include(error.message, "no space left on device")
+    }).pipe(Effect.provide(diskOf(() => Effect.void, Effect.fail(full))))
+  )
+
+  it.effect("T-RPC-6: a disk that is full is reported at each doubling, and written again once it has room", () => {
+    const { collect, reported } = heard()
+    let file = ""
+    let isFull = false
+    const disk = diskOf((text) => {
+      // Half of it still fits.
+      file += isFull ? text.slice(0, text.length / 2) : text
+      return isFull ? Effect.fail(full) : Effect.void
+    })
+    return Effect.gen(function* () {
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const write = yield* ExchangeLog.toFile("log.jsonl")
+          for (let wire = 1; wire <= 12; wire++) {
+            isFull = wire > 1 && wire < 12
+            write(closed(wire))
+            yield* settled
+          }
+        })
+      )
+      assert.deepStrictEqual(
+        ExchangeLog.parse(file).map(({ wire }) => wire),
+        [1, 12]
+      )
+      assert.deepStrictEqual(
+        reported.map((each) => (each._tag === "CallbackFailed" ? each.failed : each._tag)),
+        [1, 2, 4, 8]
+      )
+      const [first] = reported
+      assert.deepInclude(first, { server: "log.jsonl", callback: "the exchange log (a write)" })
+      assert.include(first?._tag === "CallbackFailed" ? first.because : "", "no space left on device")
+    }).pipe(collect, Effect.provide(disk))
+  })
+
+  it.effect("T-RPC-6: a disk that cannot keep up loses entries beyond 64 Mi characters, and says so", () => {
+    const { collect, reported } = heard()
+    const large = "x".repeat(1024 * 1024)
+    let written = 0
+    const stuck = Latch.makeUnsafe(false)
+    const disk = diskOf((text) => {
+      written += text.length
+      return stuck.await
+    })
+    return Effect.gen(function* () {
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const write = yield* ExchangeLog.toFile("log.jsonl")
+          write(closed(1))
+          yield* settled
+          for (let wire = 2; wire <= 101; wire++) write({ event: "opened", wire, at: 0, endpoint: large })
+          yield* settled
+          assert.isBelow(written, 100)
+          assert.isTrue(reported.some((each) => each._tag === "CallbackFailed" && each.failed >= 32))
+          assert.isTrue(reported.length <= 7)
+          yield* stuck.open
+          yield* settled
+        })
+      )
+      // One entry may begin below the limit and end above it.
+      assert.isAtMost(written, 65 * (large.length + 100))
+      assert.isAtLeast(written, 63 * large.length)
+    }).pipe(collect, Effect.provide(disk))
+  })
+
+  it.effect("U-62: a disk that hangs holds the end of the scope for 5 seconds and no longer, and is reported", () => {
+    const { collect, reported } = heard()
+    return Effect.gen(function* () {
+      const closing = yield* Effect.gen(function* () {
+        const write = yield* ExchangeLog.toFile("log.jsonl")
+        write(closed(1))
+        yield* settled
+      }).pipe(Effect.scoped, Effect.forkChild({ startImmediately: true }))
+      yield* settled
+      yield* TestClock.adjust("4999 millis")
+      yield* settled
+      assert.isUndefined(closing.pollUnsafe())
+      assert.lengthOf(reported, 0)
+      yield* TestClock.adjust("1 millis")
+      yield* Fiber.join(closing)
+      assert.lengthOf(reported, 1)
+    }).pipe(collect, Effect.provide(diskOf(() => Effect.never)))
+  })
 })

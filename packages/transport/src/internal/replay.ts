@@ -5,6 +5,7 @@ import * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Result from "effect/Result"
 import type { Entry } from "../ExchangeLog.ts"
 import { Transport } from "../Transport.ts"
 import { Closed, TransportError } from "../TransportError.ts"
@@ -31,7 +32,9 @@ export const isEntry = (value: unknown): value is Entry =>
   Envelope.isObject(value) &&
   typeof value["event"] === "string" &&
   typeof value["wire"] === "number" &&
-  (value["event"] === "sent" || value["event"] === "heard" ? Envelope.isObject(value["message"]) : true)
+  (value["event"] !== "sent" && value["event"] !== "heard"
+    ? true
+    : Result.isSuccess(JsonRpc.classify(value["message"])))
 
 /** What makes two requests the same: all but the ids, which count differently each time. */
 const signature = (request: JsonRpc.Request): string => {
