@@ -7,6 +7,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Latch from "effect/Latch"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -397,6 +398,45 @@ describe("a gap in what a modern server tells", () => {
       assert.strictEqual(peer.opened(), 2)
       assert.lengthOf(asked(peer), 2)
       assert.deepStrictEqual(seen, ["tools", "prompts"])
+    })
+  )
+
+  it.effect("M-SUB-9: a slow reader hears last what holds now, each of it once", () =>
+    Effect.gen(function* () {
+      const peer = restartable(
+        modern((heard, me) => {
+          // Every second process reports no tools.
+          const tools = me.opened() % 2 === 1 ? { toolsListChanged: true } : {}
+          if (heard.method === "subscriptions/listen") grant(me, heard, { promptsListChanged: true, ...tools })
+        })
+      )
+      const client = yield* connect(peer)
+      const chunks: Array<ReadonlyArray<Change>> = []
+      const reading = Latch.makeUnsafe(false)
+      yield* client.changes({ tools: true, prompts: true }).pipe(
+        Stream.runForEachArray((changes) => {
+          chunks.push(changes)
+          return reading.await
+        }),
+        Effect.forkChild({ startImmediately: true })
+      )
+      yield* settled
+      const renew = Effect.gen(function* () {
+        peer.hangUp()
+        yield* settled
+        yield* TestClock.adjust("1 minute")
+        yield* settled
+      })
+      const statuses = (changes: ReadonlyArray<Change> | undefined = []) =>
+        changes.flatMap(({ _tag }) => (_tag === "Watched" || _tag === "Unwatched" ? [_tag] : []))
+      assert.deepStrictEqual(chunks.map(statuses), [["Watched"]])
+      yield* Effect.repeat(renew, { times: 2 })
+      assert.strictEqual(peer.opened(), 4)
+      yield* reading.open
+      yield* settled
+      // Not reported, reported and again not reported: the last word counts, and no word comes twice.
+      assert.deepStrictEqual(chunks.map(statuses), [["Watched"], ["Watched", "Unwatched"]])
+      assert.deepStrictEqual(chunks[1]?.filter(({ _tag }) => _tag === "ToolsChanged").length, 1)
     })
   )
 

@@ -624,6 +624,44 @@ describe("a request", () => {
     })
   )
 
+  it.effect("T-16, T-CB-5: that pause doubles from 100 ms up to 2 seconds, and begins anew after a question", () =>
+    Effect.gen(function* () {
+      const question = {
+        method: "elicitation/create",
+        params: { message: "Sure?", requestedSchema: { type: "object", properties: {} } }
+      }
+      let rounds = 0
+      const peer = Peer.make((heard, me) => {
+        if (heard.method !== "tools/call") return
+        rounds++
+        if (rounds === 10) return me.answer(heard, asking("w", { sure: question }))
+        me.answer(heard, rounds === 13 ? { resultType: "complete", ...said("done") } : asking("w"))
+      })
+      const client = yield* McpClient.connect(peer.transport, {
+        mode: "2026-07-28",
+        handlers: { elicitation: { form: () => Effect.succeed({ action: "decline" }) } }
+      })
+      const calling = yield* client
+        .callTool("slow", {}, { timeout: "1 hour" })
+        .pipe(Effect.provideService(Defaults.MaxInputRounds, 20), Effect.forkChild)
+      yield* settled
+      const pauses = [100, 200, 400, 800, 1600, 2000, 2000, 2000, 2000, 100, 200]
+      let sent = 1
+      for (const [index, pause] of pauses.entries()) {
+        assert.lengthOf(peer.lines, sent, `before the pause of round ${index + 1}`)
+        yield* TestClock.adjust(pause - 1)
+        yield* settled
+        assert.lengthOf(peer.lines, sent, `${pause - 1} ms after round ${index + 1}`)
+        yield* TestClock.adjust(1)
+        yield* settled
+        // The tenth answer asks, so the next round follows at once.
+        sent += index === 8 ? 2 : 1
+      }
+      assert.strictEqual(heardOf(yield* Fiber.join(calling)), "done")
+      assert.lengthOf(peer.lines, 13)
+    })
+  )
+
   it.effect("T-RPC-5, T-RPC-1: interruption cancels once, and the late answer is dropped silently", () =>
     Effect.gen(function* () {
       const { collect, diagnostics } = collected()
