@@ -169,8 +169,23 @@ const declarationOf = (place: Place): Result.Result<ParameterHeader | undefined,
 const invalid = ({ at }: Place, because: string) =>
   Result.fail(new InvalidDeclaration({ pointer: pointer(keysOf(at)), because }))
 
+const none: Result.Result<ReadonlyArray<ParameterHeader>> = Result.succeed([])
+
 // Schemas are walked with a list, not by calls, so depth costs no stack; this bounds the work.
 const maxSchemas = 100_000
+
+/** Whether the keyword stands anywhere, as a rule or as data. Few tools have one, and this costs a tenth of the walk. */
+const mentions = (schema: JsonObject): boolean => {
+  const open: Array<object> = [schema]
+  for (let looked = 0; looked < open.length; looked++) {
+    const value = open[looked]
+    if (value === undefined || looked >= maxSchemas || Object.hasOwn(value, keyword)) return true
+    for (const item of Array.isArray(value) ? value : Object.values(value)) {
+      if (typeof item === "object" && item !== null) open.push(item)
+    }
+  }
+  return false
+}
 
 /**
  * The headers a tool declares in its input schema, outer properties first; or the first rule that a declaration
@@ -190,6 +205,7 @@ const maxSchemas = 100_000
 export const declared = (
   inputSchema: JsonObject
 ): Result.Result<ReadonlyArray<ParameterHeader>, InvalidDeclaration> => {
+  if (!mentions(inputSchema)) return none
   const found: Array<ParameterHeader> = []
   const names = new Set<string>()
   const open: Array<Place> = [{ schema: inputSchema, at: undefined, path: undefined, reachable: true }]
