@@ -26,7 +26,8 @@ export const table = [
   { name: "refused", code: 76, meaning: "The server answered with an error, or not at all." },
   { name: "denied", code: 77, meaning: "Nobody allowed it: a sign-in is missing, or a tool was not approved." },
   { name: "configuration", code: 78, meaning: "The configuration cannot be read, or an entry of it is wrong." },
-  { name: "interrupted", code: 130, meaning: "Ctrl-C." }
+  { name: "hungUp", code: 129, meaning: "The terminal is gone." },
+  { name: "interrupted", code: 130, meaning: "Ctrl-C, or somebody asked the process to end." }
 ] as const
 
 /**

@@ -34,7 +34,7 @@ const lost = (error: NodeJS.ErrnoException) => {
 }
 process.stdout.on("error", lost)
 process.stderr.on("error", lost)
-process.once("SIGHUP", () => end(129))
+process.once("SIGHUP", () => end(ExitCode.codeOf("hungUp")))
 
 run(version)(process.argv.slice(2)).pipe(
   Effect.provide(NodeServices.layer),
