@@ -1,7 +1,6 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it, vi } from "@effect/vitest"
 import { type Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
-import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -12,18 +11,14 @@ import * as HttpHooks from "../src/HttpHooks.ts"
 import * as NodeHttp from "../src/NodeHttp.ts"
 import * as StreamableHttp from "../src/StreamableHttp.ts"
 import type { Incoming } from "../src/Transport.ts"
+import { request, until } from "./fixtures/asking.ts"
 import { event, events, type Handler, json, serve, success } from "./fixtures/httpServer.ts"
 import { modern } from "./fixtures/revisions.ts"
 
 // Real processes and sockets on a busy machine need more than the default.
 vi.setConfig({ testTimeout: 30_000 })
 
-const request = (id: number, method: string): JsonRpc.Request => ({ jsonrpc: "2.0", id, method })
 const now = { revision: modern }
-
-/** Waits for something to become so, by looking; the test's own limit ends it. */
-const until = (condition: () => boolean): Effect.Effect<void> =>
-  Effect.suspend(() => (condition() ? Effect.void : Effect.delay(until(condition), 5)))
 
 const clients: ReadonlyArray<readonly [string, Layer.Layer<HttpClient.HttpClient>]> = [
   ["fetch", FetchHttpClient.layer],

@@ -1,6 +1,5 @@
 import { assert, describe, it, vi } from "@effect/vitest"
 import * as Defaults from "@mcp-effect/protocol/Defaults"
-import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -8,16 +7,14 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpSse from "../src/HttpSse.ts"
 import * as StreamableHttp from "../src/StreamableHttp.ts"
 import type { Incoming } from "../src/Transport.ts"
+import { request, until } from "./fixtures/asking.ts"
 import { event, events, type Handler, json, type Seen, serve, success } from "./fixtures/httpServer.ts"
 import { legacy } from "./fixtures/revisions.ts"
 
 // Real processes and sockets on a busy machine need more than the default.
 vi.setConfig({ testTimeout: 30_000 })
 
-const request = (id: JsonRpc.RequestId, method: string): JsonRpc.Request => ({ jsonrpc: "2.0", id, method })
 const old = { revision: legacy }
-const until = <E, R>(condition: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
-  Effect.flatMap(condition, (yes) => (yes ? Effect.void : Effect.delay(until(condition), 5)))
 
 /** An old server: a stream on GET, 202 on POST, answers on the stream. `say` is what it does with a message. */
 const oldServer = (

@@ -20,14 +20,12 @@ import { Readable } from "node:stream"
 import type { Agent } from "undici"
 import { MockAgent } from "undici"
 import * as NodeHttp from "../src/NodeHttp.ts"
+import { until } from "./fixtures/asking.ts"
 import { certificate, key } from "./fixtures/certificate.ts"
 import { type Handler, serve } from "./fixtures/httpServer.ts"
 
 // Real sockets on a busy machine need more than the default.
 vi.setConfig({ testTimeout: 30_000 })
-
-const until = (condition: () => boolean): Effect.Effect<void> =>
-  Effect.suspend(() => (condition() ? Effect.void : Effect.delay(until(condition), 5)))
 
 const clientOf = (options?: Agent.Options) =>
   Effect.map(Layer.build(options === undefined ? NodeHttp.layer : NodeHttp.layerOptions(options)), (context) =>

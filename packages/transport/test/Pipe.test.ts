@@ -1,69 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Defaults from "@mcp-effect/protocol/Defaults"
-import { type Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
-import * as Scope from "effect/Scope"
 import * as Lines from "../src/internal/lines.ts"
-import * as Pipe from "../src/Pipe.ts"
 import type { Incoming } from "../src/Transport.ts"
-import { Closed } from "../src/TransportError.ts"
+import { request, turn } from "./fixtures/asking.ts"
+import { held } from "./fixtures/heldPipe.ts"
 import { modern } from "./fixtures/revisions.ts"
 
 const encoder = new TextEncoder()
 const how = { revision: modern }
-const request = (id: JsonRpc.RequestId, method = "x"): JsonRpc.Request => ({ jsonrpc: "2.0", id, method })
 const note = (method: string, params: JsonRpc.JsonObject): JsonRpc.Notification => ({ jsonrpc: "2.0", method, params })
-
-/** A wire over a pipe that the test holds in its hands. */
-const held = Effect.gen(function* () {
-  const heard: Array<Incoming> = []
-  const writes: Array<string> = []
-  const diagnostics: Array<Diagnostic> = []
-  let room = true
-  let listener: Pipe.Listener | undefined
-  const scope = yield* Scope.make()
-  const wire = yield* Pipe.open({
-    endpoint: "test",
-    hear: (message) => void heard.push(message),
-    connect: (given) =>
-      Effect.sync(() => {
-        listener = given
-        return {
-          write: (lines) => {
-            writes.push(lines)
-            return room
-          }
-        }
-      })
-  }).pipe(
-    Scope.provide(scope),
-    Effect.provideService(Diagnostics, (diagnostic) => Effect.sync(() => void diagnostics.push(diagnostic)))
-  )
-  return {
-    wire,
-    heard,
-    writes,
-    diagnostics,
-    close: Scope.close(scope, Exit.void),
-    say: (...values: ReadonlyArray<unknown>) =>
-      listener?.data(encoder.encode(values.map((value) => `${JSON.stringify(value)}\n`).join(""))),
-    end: (because: string) => listener?.ended(new Closed({ because })),
-    setRoom: (yes: boolean) => {
-      room = yes
-      if (yes) listener?.drained()
-    },
-    ask: (asked: JsonRpc.Request, interim?: (message: Incoming) => void) =>
-      Effect.forkChild(Effect.exit(wire.exchange(asked, interim === undefined ? how : { ...how, interim })), {
-        startImmediately: true
-      })
-  }
-})
-
-const turn = Effect.promise(() => Promise.resolve())
 
 describe("a framer of lines", () => {
   it.prop(
@@ -180,7 +130,7 @@ describe("a wire over a pipe", () => {
     Effect.gen(function* () {
       const pipe = yield* held
       const seen: Array<Incoming> = []
-      const fiber = yield* pipe.ask(request(1), (message) => void seen.push(message))
+      const fiber = yield* pipe.ask(request(1), { interim: (message) => void seen.push(message) })
       const progress = note("notifications/progress", { progressToken: 1, progress: 1 })
       const log = note("notifications/message", { level: "info", data: "x" })
       pipe.say([log, progress, { jsonrpc: "2.0", id: 1, result: {} }])

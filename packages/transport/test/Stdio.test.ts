@@ -13,6 +13,7 @@ import * as Scope from "effect/Scope"
 import * as NodeStdio from "../src/NodeStdio.ts"
 import * as Stdio from "../src/Stdio.ts"
 import { type Incoming, Transport } from "../src/Transport.ts"
+import { until } from "./fixtures/asking.ts"
 import { legacy, modern } from "./fixtures/revisions.ts"
 
 // Real processes and sockets on a busy machine need more than the default.
@@ -38,9 +39,6 @@ const result = (response: JsonRpc.Response): JsonRpc.JsonObject => {
   assert.isTrue("result" in response, JSON.stringify(response))
   return "result" in response ? response.result : {}
 }
-/** Waits for something to become so, by looking; the test's own limit ends it. */
-const until = <E, R>(condition: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
-  Effect.flatMap(condition, (yes) => (yes ? Effect.void : Effect.delay(until(condition), 5)))
 
 const collected = () => {
   const diagnostics: Array<Diagnostic> = []

@@ -18,6 +18,7 @@ import * as NodeHttp from "../src/NodeHttp.ts"
 import * as StreamableHttp from "../src/StreamableHttp.ts"
 import { type Incoming, Transport } from "../src/Transport.ts"
 import type { Reason, TransportError } from "../src/TransportError.ts"
+import { until } from "./fixtures/asking.ts"
 import { event, events, type Handler, json, serve, success } from "./fixtures/httpServer.ts"
 import { legacy, modern } from "./fixtures/revisions.ts"
 
@@ -39,8 +40,6 @@ const progress = (step: number): JsonRpc.Notification => ({
   params: { progressToken: 1, progress: step }
 })
 const quick = Schedule.spaced("5 millis").pipe(Schedule.upTo({ times: 3 }))
-const until = <E, R>(condition: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
-  Effect.flatMap(condition, (yes) => (yes ? Effect.void : Effect.delay(until(condition), 5)))
 const reasonOf = <A, R>(exchange: Effect.Effect<A, TransportError, R>) =>
   Effect.map(Effect.flip(exchange), ({ reason }): Reason => reason)
 

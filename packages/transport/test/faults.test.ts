@@ -15,6 +15,7 @@ import * as Stream from "../src/Stream.ts"
 import * as StreamableHttp from "../src/StreamableHttp.ts"
 import type { Dialect, Transport } from "../src/Transport.ts"
 import { TransportError } from "../src/TransportError.ts"
+import { until } from "./fixtures/asking.ts"
 import { type Fault, faultProxy, type FaultProxy } from "./fixtures/faultProxy.ts"
 import { event, events, type Handler, json, serve, success } from "./fixtures/httpServer.ts"
 import { legacy, modern } from "./fixtures/revisions.ts"
@@ -24,8 +25,6 @@ vi.setConfig({ testTimeout: 45_000 })
 
 const kinds = ["reset", "end", "destroy", "stall", "slow"] as const
 const request: JsonRpc.Request = { jsonrpc: "2.0", id: 1, method: "x", params: {} }
-const until = <E, R>(condition: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
-  Effect.flatMap(condition, (yes) => (yes ? Effect.void : Effect.delay(until(condition), 5)))
 
 /** Where to break: the first byte, all along the answer, and the last byte. */
 const places = (size: number): ReadonlyArray<number> => [

@@ -1,5 +1,4 @@
 import { assert, describe, it, vi } from "@effect/vitest"
-import { type Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -7,21 +6,18 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as ExchangeLog from "../src/ExchangeLog.ts"
 import * as NodeHttp from "../src/NodeHttp.ts"
-import * as Pipe from "../src/Pipe.ts"
 import * as StreamableHttp from "../src/StreamableHttp.ts"
 import type { ExchangeOptions, Wire } from "../src/Transport.ts"
 import { Closed, type Reason } from "../src/TransportError.ts"
+import { request, until } from "./fixtures/asking.ts"
+import { held } from "./fixtures/heldPipe.ts"
 import { event, events, type Handler, json, serve, success } from "./fixtures/httpServer.ts"
 import { legacy, modern } from "./fixtures/revisions.ts"
 
 // Real sockets on a busy machine need more than the default.
 vi.setConfig({ testTimeout: 30_000 })
 
-const request = (id: JsonRpc.RequestId, method = "x"): JsonRpc.Request => ({ jsonrpc: "2.0", id, method })
 const tooLate = new Closed({ because: "the time was up" })
-const turn = Effect.promise(() => Promise.resolve())
-const until = (condition: () => boolean): Effect.Effect<void> =>
-  Effect.suspend(() => (condition() ? Effect.void : Effect.delay(until(condition), 5)))
 
 /** A time limit that the test holds in its hands. */
 const limit = () => {
@@ -45,44 +41,9 @@ const reasonOf = Effect.fnUntraced(function* (fiber: Fiber.Fiber<Exit.Exit<JsonR
 })
 
 describe("a request ended early over a pipe", () => {
-  const opened = Effect.gen(function* () {
-    const writes: Array<string> = []
-    const diagnostics: Array<Diagnostic> = []
-    let room = true
-    let listener: Pipe.Listener | undefined
-    const wire = yield* Pipe.open({
-      endpoint: "test",
-      hear: () => {},
-      connect: (given) =>
-        Effect.sync(() => {
-          listener = given
-          return {
-            write: (lines) => {
-              writes.push(lines)
-              return room
-            }
-          }
-        })
-    }).pipe(Effect.provideService(Diagnostics, (diagnostic) => Effect.sync(() => void diagnostics.push(diagnostic))))
-    return {
-      wire,
-      diagnostics,
-      fill: () => void (room = false),
-      drain: () => {
-        room = true
-        listener?.drained()
-      },
-      say: (value: unknown) => listener?.data(new TextEncoder().encode(`${JSON.stringify(value)}\n`)),
-      /** What the server got, once the turn is over. */
-      sent: Effect.map(turn, (): ReadonlyArray<JsonRpc.JsonObject> =>
-        writes.flatMap((lines) => lines.trimEnd().split("\n")).map((line) => JSON.parse(line))
-      )
-    }
-  })
-
   it.effect("T-RPC-5: fails with the reason given, is cancelled once, and its late answer is not reported", () =>
     Effect.gen(function* () {
-      const { diagnostics, say, sent, wire } = yield* opened
+      const { diagnostics, say, sent, wire } = yield* held
       const time = limit()
       const fiber = yield* begin(wire, request(1), { revision: modern, untilOver: time.untilOver })
       yield* sent
@@ -105,7 +66,7 @@ describe("a request ended early over a pipe", () => {
 
   it.effect("T-RPC-5: sends nothing when it was told to be silent, and never cancels initialize", () =>
     Effect.gen(function* () {
-      const { sent, wire } = yield* opened
+      const { sent, wire } = yield* held
       const [probe, handshake] = [limit(), limit()]
       const silent = { revision: modern, onInterrupt: "silent", untilOver: probe.untilOver } as const
       const one = yield* begin(wire, request(1), silent)
@@ -120,8 +81,8 @@ describe("a request ended early over a pipe", () => {
 
   it.effect("is never sent when it still waited for a full pipe", () =>
     Effect.gen(function* () {
-      const { drain, fill, sent, wire } = yield* opened
-      fill()
+      const { sent, setRoom, wire } = yield* held
+      setRoom(false)
       yield* begin(wire, request(1), { revision: modern })
       yield* sent
       // The pipe keeps one message more; what comes after it waits.
@@ -130,7 +91,7 @@ describe("a request ended early over a pipe", () => {
       const waiting = yield* begin(wire, request(3), { revision: modern, untilOver: time.untilOver })
       time.passes()
       assert.strictEqual(yield* reasonOf(waiting), tooLate)
-      drain()
+      setRoom(true)
       assert.deepStrictEqual(
         (yield* sent).map(({ id }) => id),
         [1, 2]
@@ -140,7 +101,7 @@ describe("a request ended early over a pipe", () => {
 
   it.effect("is none after the answer: the limit is let go, and passing late changes nothing", () =>
     Effect.gen(function* () {
-      const { say, sent, wire } = yield* opened
+      const { say, sent, wire } = yield* held
       const time = limit()
       const fiber = yield* begin(wire, request(1), { revision: modern, untilOver: time.untilOver })
       yield* sent
@@ -155,7 +116,7 @@ describe("a request ended early over a pipe", () => {
 
   it.effect("is none after an interruption: the limit is let go, and one cancellation is sent", () =>
     Effect.gen(function* () {
-      const { sent, wire } = yield* opened
+      const { sent, wire } = yield* held
       const time = limit()
       const fiber = yield* begin(wire, request(1), { revision: modern, untilOver: time.untilOver })
       yield* sent
@@ -168,7 +129,7 @@ describe("a request ended early over a pipe", () => {
 
   it.effect("is told by `abandons`, and a wire with an exchange of its own does not claim it", () =>
     Effect.gen(function* () {
-      const { wire } = yield* opened
+      const { wire } = yield* held
       assert.strictEqual(wire.abandons, wire.exchange)
       const inner = { kind: "stream", endpoint: "test", reopenable: false, open: () => Effect.succeed(wire) } as const
       const outer = yield* ExchangeLog.record(inner, () => Effect.void).open(() => {})
