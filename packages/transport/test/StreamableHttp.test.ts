@@ -633,6 +633,33 @@ describe.each(clients)("StreamableHttp over %s", (_name, client) => {
     })
   )
 
+  it.live(
+    "T-HTTP-9: an answer that breaks more often than the schedule has tries goes on as long as something comes",
+    () =>
+      Effect.gen(function* () {
+        const { seen, wire } = yield* breaking((_seen, response) => {
+          events(response)
+          const taken = seen.length - 1
+          if (taken <= 8) response.end(event(progress(taken), `s1-${7 + taken}`))
+          else response.end(event(success(1, { done: true })))
+        })
+        const answer = yield* wire.exchange(request(1, "x"), old)
+        assert.deepInclude(answer, { result: { done: true } })
+        assert.lengthOf(seen, 10)
+      })
+  )
+
+  it.live("T-HTTP-4: an answer of which nothing more comes is given up after the schedule's tries", () =>
+    Effect.gen(function* () {
+      const { seen, wire } = yield* breaking((_seen, response) => {
+        events(response)
+        response.end(": nothing\n\n")
+      })
+      assert.strictEqual((yield* reasonOf(wire.exchange(request(1, "x"), old)))._tag, "ResponseLost")
+      assert.lengthOf(seen, 4)
+    })
+  )
+
   it.live("L-HTTP-22: the delay of a retry line is kept to", () =>
     Effect.gen(function* () {
       const { wire } = yield* breaking((_seen, response) => {
