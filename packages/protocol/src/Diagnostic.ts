@@ -148,8 +148,11 @@ export const Diagnostics = Context.Reference<(diagnostic: Diagnostic) => Effect.
  */
 export const reporting: Effect.Effect<(diagnostic: Diagnostic) => Effect.Effect<void>> = Effect.map(
   Diagnostics,
-  (report) => (diagnostic) => Effect.ignoreCause(Effect.suspend(() => report(diagnostic)))
+  (report) => (diagnostic) => contained(report, diagnostic)
 )
+
+const contained = (report: (diagnostic: Diagnostic) => Effect.Effect<void>, diagnostic: Diagnostic) =>
+  Effect.ignoreCause(Effect.suspend(() => report(diagnostic)))
 
 /**
  * The same for places that run no effects. What a server can repeat as often as it likes is reported the first time and
@@ -158,9 +161,15 @@ export const reporting: Effect.Effect<(diagnostic: Diagnostic) => Effect.Effect<
  * @category reporting
  * @since 0.1.0
  */
-export const reporter: Effect.Effect<(diagnostic: Diagnostic) => void> = Effect.gen(function* () {
-  const report = yield* reporting
-  const run = Effect.runForkWith(yield* Effect.context())
+export const reporter: Effect.Effect<(diagnostic: Diagnostic) => void> = Effect.map(Effect.context(), (context) => {
+  // Most never report anything.
+  let count: ReturnType<typeof counting> | undefined
+  return (diagnostic) => (count ??= counting(context))(diagnostic)
+})
+
+const counting = (context: Context.Context<never>) => {
+  const report = Context.get(context, Diagnostics)
+  const run = Effect.runForkWith(context)
   const numbers = new Map<string, number>()
   /** How many there were, this one too; nothing when that is not worth a report. */
   const worth = (kind: string) => {
@@ -169,13 +178,13 @@ export const reporter: Effect.Effect<(diagnostic: Diagnostic) => void> = Effect.
     numbers.set(key, number)
     return Number.isInteger(Math.log2(number)) ? number : undefined
   }
-  return (diagnostic) => {
+  return (diagnostic: Diagnostic) => {
     const kind = kindOf(diagnostic)
-    if (kind === undefined) return void run(report(diagnostic))
-    const number = worth(kind)
-    if (number !== undefined) run(report(numbered(diagnostic, number)))
+    const number = kind === undefined ? undefined : worth(kind)
+    if (kind !== undefined && number === undefined) return
+    run(contained(report, number === undefined ? diagnostic : numbered(diagnostic, number)))
   }
-})
+}
 
 /** How many kinds of repeated things are counted apart: their names come from the server. */
 const maxKinds = 64

@@ -46,9 +46,7 @@ export const make = Effect.fnUntraced(function* (
     endpoint,
     reopenable: true,
     open: (hear) =>
-      Effect.gen(function* () {
-        return yield* SseWire.open({ target: yield* target, hear, messageUrl: options.messageUrl?.toString() })
-      })
+      Effect.flatMap(target, (target) => SseWire.open({ target, hear, messageUrl: options.messageUrl?.toString() }))
   })
 })
 

@@ -15,6 +15,7 @@
  */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import * as Cookies from "effect/http/Cookies"
 import * as Headers from "effect/http/Headers"
 import type { HttpBody } from "effect/http/HttpBody"
@@ -32,6 +33,7 @@ import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import type { Socket } from "effect/socket/Socket"
 import * as Stream from "effect/Stream"
+import * as Tracer from "effect/Tracer"
 import { Readable } from "node:stream"
 import type { Agent, Dispatcher } from "undici"
 import * as Direct from "./internal/direct.ts"
@@ -56,12 +58,15 @@ export const make = (dispatcher: Dispatcher): HttpClient.HttpClient => {
   return Direct.offer(client, (request) =>
     Effect.withFiber((fiber) => {
       const url = Url.make(request.url, request.urlParams, Option.getOrUndefined(request.hash))
-      return Result.isFailure(url) || !fiber.getRef(HttpClient.TracerDisabledWhen)(request)
+      return Result.isFailure(url) || isTraced(fiber, request)
         ? client.execute(request)
         : Effect.callback((resume) => Effect.sync(send(dispatcher, request, url.success, fiber.context, resume).abort))
     })
   )
 }
+
+const isTraced = (fiber: Fiber.Fiber<unknown, unknown>, request: HttpClientRequest): boolean =>
+  fiber.getRef(Tracer.Tracer) !== Tracer.nativeTracer && !fiber.getRef(HttpClient.TracerDisabledWhen)(request)
 
 type Resume = (outcome: Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>) => void
 

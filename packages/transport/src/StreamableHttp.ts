@@ -21,7 +21,6 @@ import type * as Schedule from "effect/Schedule"
 import * as HttpSse from "./HttpSse.ts"
 import * as HttpTarget from "./internal/httpTarget.ts"
 import * as HttpWire from "./internal/httpWire.ts"
-import * as Reconnect from "./internal/reconnect.ts"
 import { Transport } from "./Transport.ts"
 
 /**
@@ -60,17 +59,14 @@ export const make = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<Transport["Service"], never, HttpClient> {
   const { endpoint, target } = yield* HttpTarget.make(options, HttpWire.secretHeaders)
-  const older = yield* HttpSse.make(options)
-  const reconnect = options.reconnect === undefined ? Reconnect.standard : Effect.succeed(options.reconnect)
+  const context = yield* Effect.context<HttpClient>()
   return Transport.of({
     kind: "http",
     endpoint,
     reopenable: true,
-    open: (hear) =>
-      Effect.gen(function* () {
-        return yield* HttpWire.open({ target: yield* target, hear, reconnect: yield* reconnect })
-      }),
-    openHttpSse: older.open
+    open: (hear) => Effect.flatMap(target, (target) => HttpWire.open({ target, hear, reconnect: options.reconnect })),
+    openHttpSse: (hear) =>
+      Effect.flatMap(Effect.provideContext(HttpSse.make(options), context), ({ open }) => open(hear))
   })
 })
 

@@ -53,3 +53,6 @@ export const offer = (client: HttpClient, execute: HttpClient["execute"]): HttpC
 
 /** The shortest way to send a request with a client. */
 export const executeOf = (client: HttpClient): HttpClient["execute"] => clients.get(client) ?? client.execute
+
+/** Whether requests of a client go the shortest way, unless somebody traces them. */
+export const isDirect = (client: HttpClient): boolean => clients.has(client)

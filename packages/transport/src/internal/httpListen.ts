@@ -31,7 +31,7 @@ export interface Options {
   /** The largest event, in bytes. */
   readonly limit: number
   readonly bounds: JsonRpc.ParseOptions
-  readonly reconnect: Schedule.Schedule<unknown>
+  readonly reconnect: Effect.Effect<Schedule.Schedule<unknown>>
   readonly report: (diagnostic: Diagnostic) => void
   /** GETs an event stream, from after an event on if one is named. */
   readonly get: (

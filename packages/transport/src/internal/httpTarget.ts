@@ -12,6 +12,7 @@ import * as Result from "effect/Result"
 import * as Tracer from "effect/Tracer"
 import { TransportError, Unreachable } from "../TransportError.ts"
 import * as Address from "./address.ts"
+import { isDirect } from "./direct.ts"
 
 export interface Options {
   readonly url: string | URL
@@ -30,6 +31,8 @@ export interface Target {
   /** A caller's context, with what a request to this server needs on top. */
   readonly equip: (context: Context.Context<never>) => Context.Context<never>
 }
+
+const always = () => true
 
 const fieldName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 // HTTP forbids control characters; a platform's own complaint would quote the value.
@@ -76,6 +79,8 @@ export const make = Effect.fnUntraced(function* (
   const { authorization, url: bare } = Address.withoutCredentials(url.success)
   const all = authorization === undefined ? headers.success : { authorization, ...headers.success }
   const hidden = [...hiddenHeaders, ...Object.keys(all)]
+  // Without a tracing backend nobody sees the span of a request.
+  const isUntraced = (context: Context.Context<never>) => Context.get(context, Tracer.Tracer) === Tracer.nativeTracer
   const fit = (context: Context.Context<never>) => {
     const theirs = Context.getOrUndefined(context, RequestInit)
     const equipped = Context.add(
@@ -83,14 +88,14 @@ export const make = Effect.fnUntraced(function* (
       Headers.CurrentRedactedNames,
       [...Context.get(context, Headers.CurrentRedactedNames), ...hidden]
     )
-    // Without a tracing backend nobody sees the span of a request.
-    return Context.get(context, Tracer.Tracer) === Tracer.nativeTracer
-      ? Context.add(equipped, TracerDisabledWhen, () => true)
-      : equipped
+    return isUntraced(context) ? Context.add(equipped, TracerDisabledWhen, always) : equipped
   }
   // One caller makes many requests in one context.
-  const fitted = new WeakMap<Context.Context<never>, Context.Context<never>>()
+  let fitted: WeakMap<Context.Context<never>, Context.Context<never>> | undefined
   const equip: Target["equip"] = (context) => {
+    // Names of headers matter to spans, the rest to other clients.
+    if (isDirect(client) && isUntraced(context)) return context
+    fitted ??= new WeakMap()
     const known = fitted.get(context)
     if (known !== undefined) return known
     const made = fit(context)

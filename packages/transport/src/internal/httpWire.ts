@@ -17,17 +17,19 @@ import * as Result from "effect/Result"
 import type * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import type { Dialect, ExchangeOptions, Incoming, Wire } from "../Transport.ts"
-import { Closed, type Reason, TransportError } from "../TransportError.ts"
+import { Closed, type HttpRejected, type Reason, TransportError } from "../TransportError.ts"
 import * as Envelope from "./envelope.ts"
 import * as Body from "./httpBody.ts"
 import * as Call from "./httpCall.ts"
 import * as Listen from "./httpListen.ts"
 import * as Reply from "./httpReply.ts"
 import type { Target } from "./httpTarget.ts"
+import * as Reconnect from "./reconnect.ts"
 
 export interface Options {
   readonly target: Target
-  readonly reconnect: Schedule.Schedule<unknown>
+  /** How broken streams are taken up again; by the defaults when absent. */
+  readonly reconnect: Schedule.Schedule<unknown> | undefined
   readonly hear: (message: Incoming) => void
 }
 
@@ -109,60 +111,58 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   }
 
   /** POSTs a message; fails with `HttpRejected` on any status outside 2xx. */
-  const post = Effect.fnUntraced(function* (
-    message: JsonRpc.Message,
-    revision: Dialect,
-    mirrored?: ExchangeOptions["mirrored"]
-  ) {
-    const headers = headersOf(message, revision, mirrored)
-    const carried = Object.hasOwn(headers, names.session) ? session : undefined
-    if (Object.hasOwn(headers, names.version)) speaking = revision.version
-    const body = yield* Call.bodyOf(message)
-    const sent = yield* Call.send(client, { method: "POST", url, headers, body })
-    return Call.isSuccessful(sent.response) ? sent.response : yield* refusal(sent, carried)
-  })
+  const post = (message: JsonRpc.Message, revision: Dialect, mirrored?: ExchangeOptions["mirrored"]) =>
+    Effect.suspend(() => {
+      const headers = headersOf(message, revision, mirrored)
+      const carried = Object.hasOwn(headers, names.session) ? session : undefined
+      if (Object.hasOwn(headers, names.version)) speaking = revision.version
+      return Effect.flatMap(Call.bodyOf(message), (body) => sent({ method: "POST", url, headers, body }, carried))
+    })
 
   /** GETs an event stream of the session. */
-  const get = Effect.fnUntraced(function* (lastEventId: string | undefined) {
-    const carried = session
-    const sent = yield* Call.send(client, {
-      method: "GET",
-      url,
-      headers: {
+  const get = (lastEventId: string | undefined) =>
+    Effect.suspend(() => {
+      const headers = {
         ...target.headers,
         [names.accept]: eventStream,
-        ...(carried === undefined ? {} : { [names.session]: carried.id }),
+        ...(session === undefined ? {} : { [names.session]: session.id }),
         ...(speaking === undefined ? {} : { [names.version]: speaking }),
         ...(lastEventId === undefined ? {} : { [names.lastEventId]: lastEventId })
       }
+      return sent({ method: "GET", url, headers }, session)
     })
-    return Call.isSuccessful(sent.response) ? sent.response : yield* refusal(sent, carried)
-  })
-  const streams: Listen.Options = { endpoint, limit, bounds, reconnect, report, get }
 
-  const refusal = Effect.fnUntraced(function* (sent: Call.Sent, carried: Session | undefined) {
-    const rejected = yield* Call.rejection(sent, carried !== undefined)
-    if (rejected.sessionLost && carried !== undefined) carried.lost = true
-    return yield* rejected
-  })
+  const sent = (call: Call.Call, carried: Session | undefined) =>
+    Effect.flatMap(Call.send(client, call), (sent) =>
+      Call.isSuccessful(sent.response) ? Effect.succeed(sent.response) : refusal(sent, carried)
+    )
+  const streams: Listen.Options = {
+    endpoint,
+    limit,
+    bounds,
+    reconnect: reconnect === undefined ? Effect.provideContext(Reconnect.standard, context) : Effect.succeed(reconnect),
+    report,
+    get
+  }
 
-  const work = Effect.fnUntraced(function* (
+  const work = (
     request: JsonRpc.Request,
     { interim = hear, mirrored, revision }: ExchangeOptions,
     settle: (exit: Exit.Exit<JsonRpc.Response, TransportError>) => void,
     lingering: () => void
-  ) {
-    const response = yield* post(request, revision, mirrored)
-    const answer = (found: JsonRpc.Response) => {
-      if (request.method === "initialize" && revision.habits.http.session) adopt(response, found)
-      settle(Exit.succeed(found))
-    }
-    if (!Listen.isEventStream(response)) return answer(yield* Reply.read(response, request, limit, bounds, interim))
-    yield* Listen.answerFrom(streams, response, request, revision.habits.http.resumption, interim, (found) => {
-      answer(found)
-      lingering()
+  ) =>
+    Effect.flatMap(post(request, revision, mirrored), (response) => {
+      const answer = (found: JsonRpc.Response) => {
+        if (request.method === "initialize" && revision.habits.http.session) adopt(response, found)
+        settle(Exit.succeed(found))
+      }
+      return Listen.isEventStream(response)
+        ? Listen.answerFrom(streams, response, request, revision.habits.http.resumption, interim, (found) => {
+            answer(found)
+            lingering()
+          })
+        : Effect.map(Reply.read(response, request, limit, bounds, interim), answer)
     })
-  })
 
   /** A session begins only with a successful answer to `initialize` (L-HTTP-15, L-DEV-5). */
   const adopt = (response: HttpClientResponse, answer: JsonRpc.Response) => {
@@ -325,4 +325,13 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   )
 
   return { abandons: exchange, exchange, send, ended: Deferred.await(gone) }
+})
+
+const refusal = Effect.fnUntraced(function* (
+  sent: Call.Sent,
+  carried: Session | undefined
+): Effect.fn.Return<never, HttpRejected> {
+  const rejected = yield* Call.rejection(sent, carried !== undefined)
+  if (rejected.sessionLost && carried !== undefined) carried.lost = true
+  return yield* rejected
 })

@@ -30,8 +30,9 @@ export interface Pacer {
 /** The longest delay a server may ask for. */
 const longest = Duration.hours(1)
 
-export const pacer = (schedule: Schedule.Schedule<unknown>): Pacer => {
-  const fresh = Schedule.toStep(schedule)
+/** A pacer reads its schedule when it first has to wait, which most never have. */
+export const pacer = (schedule: Effect.Effect<Schedule.Schedule<unknown>>): Pacer => {
+  const fresh = Effect.flatMap(schedule, Schedule.toStep)
   let step = fresh
   return {
     progress: () => {
