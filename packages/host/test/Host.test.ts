@@ -9,10 +9,12 @@ import { Transport } from "@mcp-effect/transport/Transport"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import type * as Approval from "../src/Approval.ts"
+import * as Configuration from "../src/Configuration.ts"
 import * as Host from "../src/Host.ts"
 import * as HostEvent from "../src/HostEvent.ts"
 import * as ServerEntry from "../src/ServerEntry.ts"
@@ -377,7 +379,89 @@ describe("questions of a server", () => {
   )
 })
 
+describe("a file of fifty servers", () => {
+  it.live(
+    "U-54: ten cannot be read and are reported with line and field; the forty others are ready side by side",
+    () =>
+      Effect.gen(function* () {
+        const faults = [
+          '"command": 7',
+          '"command": "x", "url": "http://h.test"',
+          '"url": "ftp://h.test"',
+          '"command": "${NOT_SET}"',
+          '"command": "x", "era": "2024-11-05"',
+          '"type": "carrier-pigeon"',
+          '"command": "x", "args": "--packed into one"',
+          '"command": "x", "env": ["NOT A PAIR"]',
+          '"command": "x", "timeout": "soon"',
+          '"url": "http://h.test", "headers": { "A B": "1" }'
+        ]
+        const lines = Array.from({ length: 50 }, (_, at) => {
+          const fault = at % 5 === 2 ? faults[(at - 2) / 5] : undefined
+          return `  "s${at}": { ${fault ?? '"command": "x"'} }`
+        })
+        const { entries, problems } = yield* Configuration.parse(`{ "mcpServers": {\n${lines.join(",\n")}\n} }`, {
+          variables: {}
+        })
+        assert.lengthOf(entries, 40)
+        assert.deepStrictEqual(
+          [...new Set(problems.map(({ entry, line }) => `${entry} in line ${line}`))],
+          faults.map((_, at) => `s${at * 5 + 2} in line ${at * 5 + 4}`)
+        )
+        for (const problem of problems) assert.include(problem.message, `mcpServers.${problem.entry}`)
+        const { host } = yield* hostOf(Object.fromEntries(entries.map(({ name }) => [name, Script.modern()])))
+        yield* host.load(entries)
+        yield* Effect.forEach(entries, ({ name }) => host.ready(name), { concurrency: "unbounded" })
+        assert.lengthOf(toolNames(host), 40)
+      }).pipe(Effect.scoped, Effect.provide(EraMemory.layerNone))
+  )
+})
+
 describe("streams of a host", () => {
+  it.live("U-53, U-56, U-59: each gives a late subscriber its last entries, only so many, and then what comes", () =>
+    Effect.gen(function* () {
+      const { host } = yield* hostOf(
+        {
+          s: legacyWith(
+            { tools: {}, logging: {} },
+            {
+              "tools/call": [
+                Script.say({ method: "notifications/message", params: { level: "info", data: "said" } }),
+                Script.answer()
+              ]
+            }
+          )
+        },
+        { replay: 3 }
+      )
+      yield* host.add(entry("s"))
+      yield* host.ready("s")
+      for (let n = 0; n < 5; n++) {
+        yield* host.callTool("s__echo", { text: String(n) })
+        yield* host.report(Diagnostic.LateDiscover({ server: String(n) }))
+      }
+      yield* seen(host.logs, 3)
+      const missing = <A>(stream: Stream.Stream<A>) => Effect.timeoutOption(Stream.runDrain(Stream.drop(stream, 3)), 20)
+      const late = yield* seen(host.decisions, 3)
+      assert.deepStrictEqual(
+        late.map(({ arguments: args }) => args["text"]),
+        ["2", "3", "4"]
+      )
+      const noticed = (yield* seen(host.diagnostics, 3)).map(({ happening }) =>
+        happening._tag === "Noticed" ? happening.diagnostic.server : undefined
+      )
+      assert.deepStrictEqual(noticed, ["2", "3", "4"])
+      for (const { log, server } of yield* seen(host.logs, 3)) assert.deepStrictEqual([server, log.data], ["s", "said"])
+      const next = yield* Effect.forkChild(seen(host.diagnostics, 4), { startImmediately: true })
+      yield* host.report(Diagnostic.LateDiscover({ server: "new" }))
+      const [last] = (yield* Fiber.join(next)).slice(-1)
+      assert.isTrue(last?.happening._tag === "Noticed" && last.happening.diagnostic.server === "new")
+      for (const stream of [host.events, host.decisions, host.logs]) {
+        assert.isTrue(Option.isNone(yield* missing<unknown>(stream)))
+      }
+    }).pipe(Effect.scoped, Effect.provide(EraMemory.layerNone))
+  )
+
   it.live("U-53: a listener hears each event when it happens, from the kept ones on, until its scope ends", () =>
     Effect.gen(function* () {
       const { host } = yield* hostOf({}, { replay: 2 })

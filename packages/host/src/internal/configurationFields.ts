@@ -61,7 +61,7 @@ const typed = <const Types extends ReadonlyArray<string>>(types: Types, descript
 
 /** The names products have for the three transports. */
 export const typeNames = {
-  stdio: ["stdio"],
+  stdio: ["stdio", "local"],
   http: ["http", "streamable-http", "streamableHttp", "streamable_http"],
   sse: ["sse"]
 } as const
