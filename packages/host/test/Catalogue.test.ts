@@ -31,7 +31,7 @@ describe("a name in the catalogue", () => {
     ["__proto__", "constructor"]
   ] as const
 
-  it("fits every model interface, however long or foreign server and tool are called", () => {
+  it("T-TOOL-5: fits every model interface, however long or foreign server and tool are called", () => {
     for (const [server, name] of hard) assert.match(ToolName.of(server, name), /^[a-zA-Z0-9_-]{1,64}$/)
   })
 
@@ -147,7 +147,7 @@ describe("U-56: a decision", () => {
     })
   )
 
-  it.effect("never lets a rule or a mode permit a tool that changed since it was approved", () =>
+  it.effect("T-SEC-5: never lets a rule or a mode permit a tool that changed since it was approved", () =>
     Effect.gen(function* () {
       assert.isFalse(yield* permitted(call({ changed: true, mode: "allow" }), [rule("allow")]))
       assert.isFalse(yield* permitted(call({ changed: true, mode: "allow" })))
