@@ -20,37 +20,48 @@ export interface LogLevel {
 
 const method = "logging/setLevel"
 
-export const make = Effect.fnUntraced(function* (
-  connection: Connection
-): Effect.fn.Return<LogLevel, never, Scope.Scope> {
-  const scope = yield* Effect.scope
-  let level: Logging.Level | undefined
-  let told: unknown
+/** The level, and the wire that was told it last. */
+interface Told {
+  level: Logging.Level
+  wire: unknown
+}
 
-  const tell = Effect.fnUntraced(function* (wanted: Logging.Level) {
-    const limit = Duration.toMillis(yield* Defaults.RequestTimeout)
-    const { revision } = connection.session()
-    if (revision.supports(method)) {
-      yield* connection.request(method, { level: wanted }, { limit: { idle: limit, total: limit }, repeatable: true })
+export const make = (connection: Connection): Effect.Effect<LogLevel, never, Scope.Scope> =>
+  Effect.map(Effect.scope, (scope) => {
+    let told: Told | undefined
+    return {
+      current: () => told?.level,
+      set: (level) =>
+        Effect.flatMap(tell(connection, level), (wire) => {
+          const first = told === undefined
+          told ??= { level, wire }
+          told.level = level
+          told.wire = wire
+          return first ? Effect.asVoid(Effect.forkIn(again(connection, told), scope)) : Effect.void
+        })
     }
-    told = connection.session().wire
   })
 
-  /** A new session knows nothing of the level. It may refuse it; there is nobody to tell. */
-  const again = SubscriptionRef.changes(connection.state).pipe(
+const tell = Effect.fnUntraced(function* (connection: Connection, level: Logging.Level) {
+  const limit = Duration.toMillis(yield* Defaults.RequestTimeout)
+  const { revision } = connection.session()
+  if (revision.supports(method)) {
+    yield* connection.request(method, { level }, { limit: { idle: limit, total: limit }, repeatable: true })
+  }
+  return connection.session().wire
+})
+
+/** A new session knows nothing of the level. It may refuse it; there is nobody to tell. */
+const again = (connection: Connection, told: Told) =>
+  SubscriptionRef.changes(connection.state).pipe(
     Stream.filter(({ _tag }) => _tag === "Connected"),
     Stream.runForEach(() =>
-      level === undefined || told === connection.session().wire ? Effect.void : Effect.ignore(tell(level))
+      told.wire === connection.session().wire
+        ? Effect.void
+        : Effect.ignore(
+            Effect.map(tell(connection, told.level), (wire) => {
+              told.wire = wire
+            })
+          )
     )
   )
-
-  return {
-    current: () => level,
-    set: Effect.fnUntraced(function* (wanted) {
-      yield* tell(wanted)
-      const first = level === undefined
-      level = wanted
-      if (first) yield* Effect.forkIn(again, scope)
-    })
-  }
-})

@@ -7,6 +7,7 @@ import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import type { TransportError } from "@mcp-effect/transport/TransportError"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -14,7 +15,7 @@ import * as Exit from "effect/Exit"
 import * as Latch from "effect/Latch"
 import * as Result from "effect/Result"
 import type * as Schedule from "effect/Schedule"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import { Change, type Filter } from "../Change.ts"
@@ -62,16 +63,28 @@ interface Watcher extends Watch {
   readonly settled: Deferred.Deferred<void>
 }
 
+/** Most connections are never watched, so everything begins with the first who watches. */
 export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<Watching, never, Scope.Scope> {
+  const context = yield* Effect.context<Scope.Scope>()
+  let begun: Watching["watch"] | undefined
+  const watch: Watching["watch"] = (filter) => Effect.suspend(() => (begun ??= begin(options, context))(filter))
+  return {
+    watch,
+    changes: (filter) =>
+      Stream.unwrap(Effect.map(watch(filter), ({ mailbox }) => Stream.fromPull(Effect.succeed(mailbox.take))))
+  }
+})
+
+const begin = (options: Options, context: Context.Context<Scope.Scope>): Watching["watch"] => {
   const { connection, inbound, reopenable, server } = options
-  const scope = yield* Effect.scope
-  const context = yield* Effect.context()
-  const steadyAfter = Duration.toMillis(yield* Limits.SteadyAfter)
-  const most = yield* Limits.MaxPendingChanges
+  const scope = Context.get(context, Scope.Scope)
+  const steadyAfter = Duration.toMillis(Context.get(context, Limits.SteadyAfter))
+  const most = Context.get(context, Limits.MaxPendingChanges)
   const watchers = new Set<Watcher>()
   const wake = Latch.makeUnsafe(false)
   const unsettled = () => void wake.openUnsafe()
   const pacer = Pacer.make(options.relisten)
+  let isBounded = false
   let closed = false
   let keeping = false
   let hold: Hold.Hold | undefined
@@ -262,17 +275,23 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   const stop = inbound.listen((notification) => {
     if (watchers.size > 0) hold?.hear(notification)
   })
-  yield* Effect.addFinalizer(() =>
-    Effect.sync(() => {
-      closed = true
-      stop()
-      endAll(Mailbox.noMore)
-    })
-  )
+  /** Sees to it, once, that all is over when the connection is. */
+  const bounded = Effect.suspend(() => {
+    if (isBounded) return Effect.void
+    isBounded = true
+    return Scope.addFinalizer(
+      scope,
+      Effect.sync(() => {
+        closed = true
+        stop()
+        endAll(Mailbox.noMore)
+      })
+    )
+  })
 
-  const watch: Watching["watch"] = (filter) =>
+  return (filter) =>
     Effect.acquireRelease(
-      Effect.suspend(() => {
+      Effect.flatMap(bounded, () => {
         const topics = Topic.ofFilter(filter)
         const settled = Deferred.makeUnsafe<void>()
         const mailbox = Mailbox.make()
@@ -298,13 +317,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
           if (watchers.delete(watcher)) unsettled()
         })
     )
-
-  return {
-    watch,
-    changes: (filter) =>
-      Stream.unwrap(Effect.map(watch(filter), ({ mailbox }) => Stream.fromPull(Effect.succeed(mailbox.take))))
-  }
-})
+}
 
 /** Whether trying again is of no use before the program itself has changed something. */
 const isFinal = ({ reason }: McpClientError): boolean =>
