@@ -55,20 +55,20 @@ export interface ExchangeOptions {
    * On a wire that carries everything in one line, a notification belongs to a request when its progress token or its
    * subscription id is the request's id; so ask for progress with the request's id as token.
    */
-  readonly interim?: (message: Incoming) => void
+  readonly interim?: ((message: Incoming) => void) | undefined
   /**
    * What an interruption tells the server: `cancel` (the default) in the way of the wire, or nothing at all. The probe
    * and `initialize` are silent.
    */
   readonly onInterrupt?: "cancel" | "silent"
   /** Tool arguments mirrored into headers, already encoded: `[["Mcp-Param-Zone", "eu"]]`. Pipes ignore them. */
-  readonly mirrored?: ReadonlyArray<readonly [name: string, value: string]>
+  readonly mirrored?: ReadonlyArray<readonly [name: string, value: string]> | undefined
   /**
    * A time limit of the caller's, kept without a fiber. Called once when the exchange begins, with a function that ends it
    * early: the server is told as an interruption tells it, and the exchange fails with that reason. What it gives back is
    * called when the exchange is over. Only wires with `abandons` call it.
    */
-  readonly untilOver?: (abandon: (reason: Reason) => void) => () => void
+  readonly untilOver?: ((abandon: (reason: Reason) => void) => () => void) | undefined
 }
 
 /**

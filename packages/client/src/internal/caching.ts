@@ -28,7 +28,7 @@ export interface Caching {
     method: M,
     params: Method.Params<M>,
     how: How,
-    send: Effect.Effect<Method.Result<M>, McpClientError>
+    send: () => Effect.Effect<Method.Result<M>, McpClientError>
   ) => Effect.Effect<Method.Result<M>, McpClientError>
   /** Hears what changed. */
   readonly hear: (notification: JsonRpc.Notification) => void
@@ -137,7 +137,7 @@ export const make = Effect.fnUntraced(function* (options: {
     method: M,
     params: Method.Params<M>,
     { cache = "use", onKept }: How,
-    send: Effect.Effect<Method.Result<M>, McpClientError>
+    send: () => Effect.Effect<Method.Result<M>, McpClientError>
   ): Effect.fn.Return<Method.Result<M>, McpClientError> {
     const partition = (yield* Partition) ?? connection
     if (drops.size > 0) yield* dropPending
@@ -151,7 +151,7 @@ export const make = Effect.fnUntraced(function* (options: {
       }
     }
     const before = changes
-    const result = yield* Effect.tapError(send, ({ reason }) =>
+    const result = yield* Effect.tapError(send(), ({ reason }) =>
       // A cursor that holds no more: the pages that led to it are of no use either (M-CACHE-16).
       reason._tag === "ServerError" && reason.code === ErrorCode.InvalidParams && "cursor" in params
         ? store.drop(groupOf(method))
@@ -179,13 +179,13 @@ export const make = Effect.fnUntraced(function* (options: {
 
   return {
     through: (method, params, how, send) =>
+      !Method.methods[method].cached ||
       how.cache === "bypass" ||
       how.meta !== undefined ||
-      !Method.methods[method].cached ||
       // The hints came together with this method.
       !revision().supports("server/discover") ||
       unkeepable.some((member) => Object.hasOwn(params, member))
-        ? send
+        ? send()
         : cached(method, params, how, send),
     hear: ({ method, params }) => {
       const changed = lists.get(method)

@@ -10,6 +10,7 @@ import type * as Method from "@mcp-effect/protocol/Method"
 import type { Transport } from "@mcp-effect/transport/Transport"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
@@ -90,41 +91,46 @@ export const make = Effect.fnUntraced(function* <R>(
   type How = RequestOptions & Partial<Connection.Asking> & Pick<Caching.How, "onKept">
 
   const send = <M extends Method.Method>(
+    fiber: Fiber.Fiber<unknown, unknown>,
+    method: M,
+    params: Method.Params<M>,
+    how: How
+  ): Effect.Effect<Method.Result<M>, McpClientError> => {
+    const { meta, timeout } = how
+    const limit = timeout === undefined ? undefined : Given.millis("timeout", timeout)
+    if (limit !== undefined && Result.isFailure(limit)) return refuse(limit.failure)
+    const idle = limit === undefined ? Duration.toMillis(fiber.getRef(Defaults.RequestTimeout)) : limit.success
+    const total = how.resetOnProgress === true ? Duration.toMillis(fiber.getRef(Defaults.RequestCap)) : idle
+    const level = how.logLevel ?? logLevel.current()
+    return connection.ask(fiber, method, params, {
+      limit: { idle, total },
+      repeatable: how.repeatable ?? method !== "tools/call",
+      onProgress: how.onProgress,
+      resetOnProgress: how.resetOnProgress,
+      onNotification: logs.owned(method, params, how.onNotification),
+      mirrored: how.mirrored,
+      refreshed: how.refreshed,
+      extra:
+        meta === undefined && level === undefined
+          ? undefined
+          : { ...(meta === undefined ? {} : { meta }), ...(level === undefined ? {} : { logLevel: level }) }
+    })
+  }
+
+  /** A request of a fiber that runs it at once. */
+  const ask = <M extends Method.Method>(
+    fiber: Fiber.Fiber<unknown, unknown>,
     method: M,
     params: Method.Params<M>,
     how: How
   ): Effect.Effect<Method.Result<M>, McpClientError> =>
-    Effect.withFiber((fiber) => {
-      const { meta, timeout } = how
-      const limit =
-        timeout === undefined
-          ? Result.succeed(Duration.toMillis(fiber.getRef(Defaults.RequestTimeout)))
-          : Given.millis("timeout", timeout)
-      if (Result.isFailure(limit)) return refuse(limit.failure)
-      const idle = limit.success
-      const total = how.resetOnProgress === true ? Duration.toMillis(fiber.getRef(Defaults.RequestCap)) : idle
-      const level = how.logLevel ?? logLevel.current()
-      return connection.request(method, params, {
-        limit: { idle, total },
-        repeatable: how.repeatable ?? method !== "tools/call",
-        onProgress: how.onProgress,
-        resetOnProgress: how.resetOnProgress,
-        onNotification: logs.owned(method, params, how.onNotification),
-        mirrored: how.mirrored,
-        ...(how.refreshed === undefined ? {} : { refreshed: how.refreshed }),
-        extra:
-          meta === undefined && level === undefined
-            ? undefined
-            : { ...(meta === undefined ? {} : { meta }), ...(level === undefined ? {} : { logLevel: level }) }
-      })
-    })
+    caching.through(method, params, how, () => send(fiber, method, params, how))
 
   const request = <M extends Method.Method>(
     method: M,
     params: Method.Params<M>,
     how: How = {}
-  ): Effect.Effect<Method.Result<M>, McpClientError> =>
-    Effect.suspend(() => caching.through(method, params, how, send(method, params, how)))
+  ): Effect.Effect<Method.Result<M>, McpClientError> => Effect.withFiber((fiber) => ask(fiber, method, params, how))
 
   type PageOf<M extends ListMethod> = (
     cursor: string | undefined,
@@ -181,28 +187,40 @@ export const make = Effect.fnUntraced(function* <R>(
 
   /** One round of a call, with the headers its tool declares. */
   const callOnce = (
+    fiber: Fiber.Fiber<unknown, unknown>,
     name: string,
     args: JsonRpc.JsonObject,
     retry: Rounds.Retry,
     how: CallOptions & Partial<Connection.Asking>
+  ): Effect.Effect<Method.Result<"tools/call">, McpClientError> => {
+    const { definition, task } = how
+    const mirrored = toolbox.mirrored(name, args, definition)
+    if (Result.isFailure(mirrored)) return Effect.fail(mirrored.failure)
+    const asked = task === undefined ? undefined : taskOf(name, task, definition)
+    return ask(
+      fiber,
+      "tools/call",
+      { name, arguments: args, ...retry, ...asked },
+      {
+        ...how,
+        mirrored: mirrored.success,
+        repeatable: how.repeatable ?? toolbox.isRepeatable(name, definition),
+        refreshed: () => refreshed(name, args)
+      }
+    )
+  }
+
+  /** The same where only one round is made. */
+  const callOneRound = (
+    name: string,
+    args: JsonRpc.JsonObject,
+    retry: Rounds.Retry,
+    how: CallOptions
   ): Effect.Effect<Method.Result<"tools/call">, McpClientError> =>
-    Effect.flatMap(toolbox.mirrored(name, args, how.definition), (mirrored) =>
-      Effect.flatMap(
-        request(
-          "tools/call",
-          how.task === undefined
-            ? { name, arguments: args, ...retry }
-            : { name, arguments: args, ...retry, ...taskOf(name, how.task, how.definition) },
-          {
-            ...how,
-            mirrored,
-            repeatable: how.repeatable ?? toolbox.isRepeatable(name, how.definition),
-            refreshed: refreshed(name, args)
-          }
-        ),
-        (answer): Effect.Effect<Method.Result<"tools/call">, McpClientError> =>
-          Rounds.isInputRequired(answer) ? Effect.succeed(answer) : toolbox.checkOutput(name, answer, how.definition)
-      )
+    Effect.flatMap(
+      Effect.withFiber((fiber) => callOnce(fiber, name, args, retry, how)),
+      (result): Effect.Effect<Method.Result<"tools/call">, McpClientError> =>
+        Rounds.isInputRequired(result) ? Effect.succeed(result) : toolbox.checkOutput(name, result, how.definition)
     )
 
   /** The member that asks for a task, where server and tool say that they can make one. */
@@ -217,14 +235,10 @@ export const make = Effect.fnUntraced(function* <R>(
   }
 
   const refreshed = (name: string, args: JsonRpc.JsonObject) =>
-    Effect.suspend(() =>
-      Effect.andThen(
-        listTools({ cache: "refresh" }),
-        Effect.suspend(() => toolbox.mirrored(name, args))
-      )
-    )
+    Effect.flatMap(listTools({ cache: "refresh" }), () => Effect.fromResult(toolbox.mirrored(name, args)))
 
   const call = (
+    fiber: Fiber.Fiber<unknown, unknown>,
     name: string,
     args: JsonRpc.JsonObject,
     how: CallOptions & Partial<Connection.Asking>,
@@ -235,7 +249,8 @@ export const make = Effect.fnUntraced(function* <R>(
       method: "tools/call",
       respond,
       onRound,
-      ask: (retry) => callOnce(name, args, retry, how)
+      ask: (retry) => callOnce(fiber, name, args, retry, how),
+      accept: (result) => toolbox.checkOutput(name, result, how.definition)
     })
 
   const outcomeOf = (
@@ -266,23 +281,21 @@ export const make = Effect.fnUntraced(function* <R>(
     },
     state: connection.state,
     notifications: Logs.heardBy(inbound.listen),
-    discover: (how) => operation("McpClient.discover", request("server/discover", {}, { cache: "refresh", ...how })),
-    listTools: (how) => operation("McpClient.listTools", listTools(how)),
-    callTool: (name, args = {}, how = {}) =>
-      operation(
-        "McpClient.callTool",
-        Effect.suspend(() => call(name, args, how))
-      ),
+    discover: (how) =>
+      operation("McpClient.discover", () => request("server/discover", {}, { cache: "refresh", ...how })),
+    listTools: (how) => operation("McpClient.listTools", () => listTools(how)),
+    callTool: (name, args = {}, how = {}) => operation("McpClient.callTool", (fiber) => call(fiber, name, args, how)),
     streamTool: (name, args = {}, how = {}) =>
       CallStream.make({
         server,
         name,
         how,
         revision: () => connection.session().revision,
-        call: (hearing, onRound) => call(name, args, { ...how, ...hearing }, onRound)
+        call: (hearing, onRound) =>
+          Effect.withFiber((fiber) => call(fiber, name, args, { ...how, ...hearing }, onRound))
       }),
     begin: Effect.fn("McpClient.begin")(function* (name, args = {}, how = {}) {
-      return outcomeOf(name, args, 1, yield* callOnce(name, args, {}, how))
+      return outcomeOf(name, args, 1, yield* callOneRound(name, args, {}, how))
     }),
     resume: Effect.fn("McpClient.resume")(function* (continuation: Continuation, answers, how = {}) {
       const { arguments: args, questions, requestState, round, tool } = continuation
@@ -295,7 +308,7 @@ export const make = Effect.fnUntraced(function* <R>(
         ...(answers === undefined || Object.keys(answers).length === 0 ? {} : { inputResponses: answers }),
         ...(requestState === undefined ? {} : { requestState })
       }
-      return outcomeOf(tool, args, round + 1, yield* callOnce(tool, args, retry, how))
+      return outcomeOf(tool, args, round + 1, yield* callOneRound(tool, args, retry, how))
     }),
     answer: (questions) =>
       Rounds.answers(questions, respond).pipe(
@@ -304,30 +317,30 @@ export const make = Effect.fnUntraced(function* <R>(
           (because) => new McpClientError({ server, reason: new InputRequired({ method: "questions", because }) })
         )
       ),
-    listPrompts: (how) => operation("McpClient.listPrompts", listPrompts(how)),
+    listPrompts: (how) => operation("McpClient.listPrompts", () => listPrompts(how)),
     getPrompt: (name, args = {}, how) =>
-      operation(
-        "McpClient.getPrompt",
+      operation("McpClient.getPrompt", () =>
         Rounds.drive({
           server,
           method: "prompts/get",
           respond,
-          ask: (retry) => request("prompts/get", { name, arguments: args, ...retry }, how)
+          ask: (retry) => request("prompts/get", { name, arguments: args, ...retry }, how),
+          accept: Effect.succeed
         })
       ),
-    listResources: (how) => operation("McpClient.listResources", listResources(how)),
-    listResourceTemplates: (how) => operation("McpClient.listResourceTemplates", listResourceTemplates(how)),
+    listResources: (how) => operation("McpClient.listResources", () => listResources(how)),
+    listResourceTemplates: (how) => operation("McpClient.listResourceTemplates", () => listResourceTemplates(how)),
     readResource: (uri, how) =>
-      operation(
-        "McpClient.readResource",
+      operation("McpClient.readResource", () =>
         Rounds.drive({
           server,
           method: "resources/read",
           respond,
-          ask: (retry) => request("resources/read", { uri, ...retry }, how)
+          ask: (retry) => request("resources/read", { uri, ...retry }, how),
+          accept: Effect.succeed
         })
       ),
-    complete: (params, how) => operation("McpClient.complete", request("completion/complete", params, how)),
+    complete: (params, how) => operation("McpClient.complete", () => request("completion/complete", params, how)),
     pages: (method, how) => {
       const unknown = Given.oneOf("method", method, pageOf)
       if (unknown !== undefined) return Stream.fromEffect(refuse(unknown))
@@ -335,10 +348,12 @@ export const make = Effect.fnUntraced(function* <R>(
         Effect.map(pageOf[method](cursor, how), (found) => [[found], Option.fromUndefinedOr(nextOf(found))] as const)
       )
     },
-    ping: (how) => operation("McpClient.ping", Effect.asVoid(request("ping", {}, how))),
+    ping: (how) => operation("McpClient.ping", () => Effect.asVoid(request("ping", {}, how))),
     request: (method, params, how) => {
       const unknown = Given.oneOf("method", method, methods)
-      return operation("McpClient.request", unknown === undefined ? request(method, params, how) : refuse(unknown))
+      return operation("McpClient.request", () =>
+        unknown === undefined ? request(method, params, how) : refuse(unknown)
+      )
     },
     changes: watching.changes,
     live: (method) => {

@@ -14,6 +14,7 @@ import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import type * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import * as SubscriptionRef from "effect/SubscriptionRef"
@@ -33,6 +34,13 @@ export interface Connection {
     params: Method.Params<M>,
     asking: Asking
   ) => Effect.Effect<Method.Result<M>, McpClientError>
+  /** The same for a fiber that runs it at once. */
+  readonly ask: <M extends Method.Method>(
+    fiber: Fiber.Fiber<unknown, unknown>,
+    method: M,
+    params: Method.Params<M>,
+    asking: Asking
+  ) => Effect.Effect<Method.Result<M>, McpClientError>
   readonly notify: (notification: JsonRpc.Notification, asking: Session.Asking) => Effect.Effect<void, McpClientError>
 }
 
@@ -40,7 +48,7 @@ export interface Asking extends Session.Asking {
   /** Whether sending it twice does no harm. */
   readonly repeatable: boolean
   /** Lists the tools again, after the server said that mirrored headers do not fit. */
-  readonly refreshed?: Effect.Effect<Session.Asking["mirrored"], McpClientError>
+  readonly refreshed?: (() => Effect.Effect<Session.Asking["mirrored"], McpClientError>) | undefined
 }
 
 export interface Options<R> extends Session.Options<R> {
@@ -169,7 +177,7 @@ export const open = Effect.fnUntraced(function* <R>(
         isClosed() || session.wire !== watched.wire || !options.transport.reopenable
           ? Effect.void
           : // One that ended before it answered anything may be of another era now.
-            renew(watched, error.message, adaptable && !proven)
+            renew(watched, error.message, isUnproven(watched))
       ),
       Effect.ignore,
       Effect.forkIn(scope)
@@ -216,7 +224,7 @@ export const open = Effect.fnUntraced(function* <R>(
   }
 
   /** Whether a session rests on an older verdict and has not answered anything yet. */
-  const isUnproven = (over: Session.Session) => adaptable && !proven && over.wire === session.wire
+  const isUnproven = (over: Session.Session) => adaptable && !proven && !over.isProven() && over.wire === session.wire
 
   /**
    * Asks a server that perhaps is of another era now what it is, over the session in force and then in a new one. What
@@ -224,15 +232,13 @@ export const open = Effect.fnUntraced(function* <R>(
    */
   const recheck = (
     over: Session.Session,
+    fiber: Fiber.Fiber<unknown, unknown>,
     trouble: Healing.Trouble,
     how: Asking
   ): Effect.Effect<Session.Session | undefined, McpClientError> => {
     const silent = trouble.reason._tag === "RequestTimedOut"
-    return Effect.matchEffect(over.ask("server/discover", {}, { limit: { idle: probing, total: probing } }), {
-      onSuccess: () => {
-        if (over.wire === session.wire) proven = true
-        return Effect.succeed(silent && trouble.repeatable ? over : undefined)
-      },
+    return Effect.matchEffect(over.ask(fiber, "server/discover", {}, { limit: { idle: probing, total: probing } }), {
+      onSuccess: () => Effect.succeed(silent && trouble.repeatable ? over : undefined),
       onFailure: () =>
         Effect.map(renewed(over, trouble.method, how, trouble.reason.message, true), (session) => {
           const moved = session.agreement.era !== over.agreement.era
@@ -241,78 +247,74 @@ export const open = Effect.fnUntraced(function* <R>(
     })
   }
 
-  const request = <M extends Method.Method>(
+  /** What only reads waits no longer than a probe, as long as nobody knows whether the server speaks like this. */
+  const patiently = (over: Session.Session, asking: Asking): Session.Asking =>
+    pipe && asking.repeatable && asking.limit.idle > probing && isUnproven(over)
+      ? { ...asking, limit: { ...asking.limit, idle: probing } }
+      : asking
+
+  const attempt = <M extends Method.Method>(
+    over: Session.Session,
+    fiber: Fiber.Fiber<unknown, unknown>,
+    method: M,
+    params: Method.Params<M>,
+    asking: Asking,
+    tried: ReadonlyArray<Healing.Remedy>
+  ): Effect.Effect<Method.Result<M>, McpClientError> =>
+    Effect.catch(over.ask(fiber, method, params, patiently(over, asking)), (reason) => {
+      const trouble = {
+        reason,
+        method,
+        repeatable: asking.repeatable,
+        pipe,
+        reopenable: options.transport.reopenable,
+        adaptable,
+        version: over.revision.version,
+        unproven: isUnproven(over)
+      }
+      const row = Healing.remedyFor(trouble)
+      if (row === undefined || isClosed() || tried.includes(row.remedy)) {
+        // By then the end of a wire is noticed, so whoever sends next need not find out.
+        return Effect.andThen(Effect.yieldNow, Effect.fail(fail(Healing.verdictOn(trouble))))
+      }
+      const again = (over: Session.Session, how = asking) =>
+        attempt(over, fiber, method, params, how, [...tried, row.remedy])
+      switch (row.remedy) {
+        case "resend":
+          return again(over)
+        case "refreshTools":
+          return asking.refreshed === undefined
+            ? Effect.fail(fail(reason))
+            : Effect.flatMap(asking.refreshed(), (mirrored) => again(over, { ...asking, mirrored }))
+        case "recheck":
+          return Effect.flatMap(recheck(over, fiber, trouble, asking), (session) =>
+            session === undefined ? Effect.fail(fail(reason)) : again(session)
+          )
+        case "newVersion":
+          return again(speak(over, Healing.versionsIn(reason)[0]))
+        case "renew":
+          return Effect.flatMap(
+            renewed(over, method, asking, reason.message, trouble.unproven || Healing.versionsIn(reason).length > 0),
+            (session) => again(session)
+          )
+      }
+    })
+
+  const ask = <M extends Method.Method>(
+    fiber: Fiber.Fiber<unknown, unknown>,
     method: M,
     params: Method.Params<M>,
     asking: Asking
-  ): Effect.Effect<Method.Result<M>, McpClientError> => {
-    /** What only reads waits no longer than a probe, as long as nobody knows whether the server speaks like this. */
-    const patiently = (over: Session.Session, how: Session.Asking): Session.Asking =>
-      pipe && asking.repeatable && how.limit.idle > probing && isUnproven(over)
-        ? { ...how, limit: { ...how.limit, idle: probing } }
-        : how
-    const attempt = (
-      over: Session.Session,
-      how: Session.Asking,
-      tried: ReadonlyArray<Healing.Remedy>
-    ): Effect.Effect<Method.Result<M>, McpClientError> =>
-      Effect.matchEffect(over.ask(method, params, patiently(over, how)), {
-        onSuccess: (result) => {
-          if (over.wire === session.wire) proven = true
-          return Effect.succeed(result)
-        },
-        onFailure: (reason) => {
-          const trouble = {
-            reason,
-            method,
-            repeatable: asking.repeatable,
-            pipe,
-            reopenable: options.transport.reopenable,
-            adaptable,
-            version: over.revision.version,
-            unproven: isUnproven(over)
-          }
-          const row = Healing.remedyFor(trouble)
-          if (row === undefined || isClosed() || tried.includes(row.remedy)) {
-            // By then the end of a wire is noticed, so whoever sends next need not find out.
-            return Effect.andThen(Effect.yieldNow, Effect.fail(fail(Healing.verdictOn(trouble))))
-          }
-          const done = [...tried, row.remedy]
-          switch (row.remedy) {
-            case "resend":
-              return attempt(over, how, done)
-            case "refreshTools":
-              return asking.refreshed === undefined
-                ? Effect.fail(fail(reason))
-                : Effect.flatMap(asking.refreshed, (mirrored) => attempt(over, { ...how, mirrored }, done))
-            case "recheck":
-              return Effect.flatMap(recheck(over, trouble, asking), (again) =>
-                again === undefined ? Effect.fail(fail(reason)) : attempt(again, how, done)
-              )
-            case "newVersion":
-              return attempt(speak(over, Healing.versionsIn(reason)[0]), how, done)
-            case "renew":
-              return renewed(
-                over,
-                method,
-                how,
-                reason.message,
-                trouble.unproven || Healing.versionsIn(reason).length > 0
-              ).pipe(Effect.flatMap((session) => attempt(session, how, done)))
-          }
-        }
-      })
-    return Effect.suspend(() =>
-      isReady()
-        ? attempt(session, asking, [])
-        : Effect.flatMap(current(method, asking), (over) => attempt(over, asking, []))
-    )
-  }
+  ): Effect.Effect<Method.Result<M>, McpClientError> =>
+    isReady()
+      ? attempt(session, fiber, method, params, asking, [])
+      : Effect.flatMap(current(method, asking), (over) => attempt(over, fiber, method, params, asking, []))
 
   return {
     session: () => session,
     state,
-    request,
+    ask,
+    request: (method, params, asking) => Effect.withFiber((fiber) => ask(fiber, method, params, asking)),
     notify: (notification, asking) =>
       Effect.flatMap(current(notification.method, asking), ({ revision, wire }) =>
         Effect.mapError(wire.send(notification, revision), (cause) =>
@@ -330,7 +332,7 @@ const hasEnded = ({ wire }: Session.Session): Effect.Effect<boolean> =>
 const heartbeat = (session: Session.Session, every: Duration.Duration | undefined): Effect.Effect<never, Reason> => {
   if (every === undefined || !session.revision.supports("ping")) return Effect.never
   const idle = Duration.toMillis(every)
-  return session.ask("ping", {}, { limit: { idle, total: idle } }).pipe(
+  return Effect.withFiber((fiber) => session.ask(fiber, "ping", {}, { limit: { idle, total: idle } })).pipe(
     // An error is an answer: the server lives.
     Effect.catchIf(
       ({ _tag }) => _tag === "ServerError" || _tag === "InvalidResult",

@@ -21,17 +21,23 @@ export interface Limit {
 
 /** One request that is waited for. */
 export interface Waiting {
+  readonly began: number
+  readonly limit: Limit
+  /** When its time is up, unless there is a sign of life before. */
+  until: number
   /** What passed, in milliseconds, once its time was up. */
-  readonly expired: () => number | undefined
-  /** Starts the idle time again. */
-  readonly alive: () => void
-  /** For the wire (`ExchangeOptions.untilOver`). */
-  readonly untilOver: (abandon: (reason: Reason) => void) => () => void
+  passed: number | undefined
+  /** Gives up. */
+  abandon: ((reason: Reason) => void) | undefined
 }
 
 export interface Patience {
   /** Begins to count the time of a request. */
   readonly begin: (limit: Limit) => Waiting
+  /** Starts the idle time again. */
+  readonly alive: (waiting: Waiting) => void
+  /** Keeps the limit, for a wire that can be told (`ExchangeOptions.untilOver`), until what it gives back is called. */
+  readonly keep: (waiting: Waiting, abandon: (reason: Reason) => void) => () => void
   /**
    * Runs an effect under a limit; past it the effect is interrupted and `expired` says what the caller gets. `alive`
    * starts the idle time again.
@@ -43,18 +49,13 @@ export interface Patience {
   ) => Effect.Effect<A, E>
 }
 
-interface Entry {
-  until: number
-  readonly expire: () => void
-}
-
 const timeIsUp = new Closed({ because: "the caller stopped waiting" })
 
 export const make = Effect.fnUntraced(function* (): Effect.fn.Return<Patience, never, Scope.Scope> {
   const scope = yield* Effect.scope
   const clock = yield* Clock.Clock
   const runIn = Effect.runForkWith(yield* Effect.context())
-  const waiting = new Set<Entry>()
+  const all = new Set<Waiting>()
   let timer: { readonly fiber: Fiber.Fiber<void>; readonly at: number } | undefined
   let closed = false
   yield* Scope.addFinalizer(
@@ -69,9 +70,13 @@ export const make = Effect.fnUntraced(function* (): Effect.fn.Return<Patience, n
     timer = undefined
     const now = clock.currentTimeMillisUnsafe()
     let earliest = Number.POSITIVE_INFINITY
-    for (const entry of waiting) {
-      if (entry.until <= now) entry.expire()
-      else if (entry.until < earliest) earliest = entry.until
+    for (const waiting of all) {
+      if (waiting.until > now) earliest = Math.min(earliest, waiting.until)
+      else {
+        all.delete(waiting)
+        waiting.passed = waiting.until - waiting.began
+        waiting.abandon?.(timeIsUp)
+      }
     }
     if (earliest !== Number.POSITIVE_INFINITY) sleep(earliest, now)
   }
@@ -82,61 +87,42 @@ export const make = Effect.fnUntraced(function* (): Effect.fn.Return<Patience, n
     timer = { at, fiber: runIn(Effect.andThen(Effect.sleep(Duration.millis(at - now)), Effect.sync(wake))) }
   }
 
-  const add = (entry: Entry, now: number) => {
-    waiting.add(entry)
-    if (entry.until < (timer?.at ?? Number.POSITIVE_INFINITY)) sleep(entry.until, now)
+  const begin = (limit: Limit): Waiting => {
+    const began = clock.currentTimeMillisUnsafe()
+    return { began, limit, until: began + Math.min(limit.idle, limit.total), passed: undefined, abandon: undefined }
+  }
+
+  const alive = (waiting: Waiting) => {
+    const { began, limit } = waiting
+    waiting.until = Math.min(clock.currentTimeMillisUnsafe() + limit.idle, began + limit.total)
+  }
+
+  const keep = (waiting: Waiting, abandon: (reason: Reason) => void) => {
+    waiting.abandon = abandon
+    all.add(waiting)
+    if (waiting.until < (timer?.at ?? Number.POSITIVE_INFINITY)) sleep(waiting.until, waiting.began)
+    return () => void all.delete(waiting)
   }
 
   return {
-    begin: (limit) => {
-      const began = clock.currentTimeMillisUnsafe()
-      const latest = began + limit.total
-      let passed: number | undefined
-      let giveUp: ((reason: Reason) => void) | undefined
-      const entry: Entry = {
-        until: Math.min(began + limit.idle, latest),
-        expire: () => {
-          waiting.delete(entry)
-          passed = entry.until - began
-          giveUp?.(timeIsUp)
-        }
-      }
-      return {
-        expired: () => passed,
-        alive: () => {
-          entry.until = Math.min(clock.currentTimeMillisUnsafe() + limit.idle, latest)
-        },
-        untilOver: (abandon) => {
-          giveUp = abandon
-          add(entry, began)
-          return () => void waiting.delete(entry)
-        }
-      }
-    },
+    begin,
+    alive,
+    keep,
     within: (limit, effect, expired) =>
       Effect.withFiber((caller) =>
         Effect.callback((resume) => {
-          const began = clock.currentTimeMillisUnsafe()
-          const latest = began + limit.total
-          const entry: Entry = {
-            until: Math.min(began + limit.idle, latest),
-            expire: () => {
-              waiting.delete(entry)
-              resume(expired(entry.until - began))
-              fiber.interruptUnsafe()
-            }
-          }
-          const alive = () => {
-            entry.until = Math.min(clock.currentTimeMillisUnsafe() + limit.idle, latest)
-          }
-          const fiber = Effect.runForkWith(caller.context)(effect(alive))
-          add(entry, began)
+          const waiting = begin(limit)
+          const fiber = Effect.runForkWith(caller.context)(effect(() => alive(waiting)))
+          const over = keep(waiting, () => {
+            resume(expired(waiting.passed ?? 0))
+            fiber.interruptUnsafe()
+          })
           fiber.addObserver((exit) => {
-            waiting.delete(entry)
+            over()
             resume(exit)
           })
           return Effect.suspend(() => {
-            waiting.delete(entry)
+            over()
             return Fiber.interrupt(fiber)
           })
         })

@@ -84,6 +84,8 @@ interface Driving<A> {
   readonly method: string
   readonly respond: Respondent["respond"]
   readonly ask: (retry: Retry) => Effect.Effect<A | InputRequiredResult.InputRequired, McpClientError>
+  /** Takes the result, once there is one. */
+  readonly accept: (result: A) => Effect.Effect<A, McpClientError>
   readonly onRound?: ((asked: InputRequiredResult.InputRequired) => void) | undefined
 }
 
@@ -92,14 +94,14 @@ export const drive = <A extends { readonly resultType?: string | undefined }>(
   driving: Driving<A>
 ): Effect.Effect<A, McpClientError> =>
   Effect.matchEffect(driving.ask({}), {
-    onSuccess: (result) => (isInputRequired(result) ? goOn(driving, result) : Effect.succeed(result)),
+    onSuccess: (result) => (isInputRequired(result) ? goOn(driving, result) : driving.accept(result)),
     onFailure: (error) => (questionsIn(error) === undefined ? Effect.fail(error) : openAndAskAgain(driving, error))
   })
 
 const tooMany = (most: number) => `it went on asking after ${most} rounds (MaxInputRounds)`
 
 const goOn = Effect.fnUntraced(function* <A extends { readonly resultType?: string | undefined }>(
-  { ask, method, onRound, respond, server }: Driving<A>,
+  { accept, ask, method, onRound, respond, server }: Driving<A>,
   first: InputRequiredResult.InputRequired
 ): Effect.fn.Return<A, McpClientError> {
   const most = yield* Defaults.MaxInputRounds
@@ -114,7 +116,7 @@ const goOn = Effect.fnUntraced(function* <A extends { readonly resultType?: stri
     if (inputResponses === undefined) yield* Effect.sleep(pauseWithoutQuestions(quiet++))
     else quiet = 0
     const result = yield* ask(retryOf(asked, inputResponses))
-    if (!isInputRequired(result)) return result
+    if (!isInputRequired(result)) return yield* accept(result)
     asked = result
   }
 })
@@ -127,7 +129,7 @@ const openAndAskAgain = Effect.fnUntraced(function* <A extends { readonly result
   driving: Driving<A>,
   first: McpClientError
 ): Effect.fn.Return<A, McpClientError> {
-  const { ask, method, onRound, respond, server } = driving
+  const { accept, ask, method, onRound, respond, server } = driving
   const most = yield* Defaults.MaxInputRounds
   const refuse = (because: string) => new McpClientError({ server, reason: new InputRequired({ method, because }) })
   const opened: Opened = new Set()
@@ -141,7 +143,7 @@ const openAndAskAgain = Effect.fnUntraced(function* <A extends { readonly result
     if (refused !== undefined) return yield* refuse("the user did not open the address")
     const next = yield* Effect.result(ask({}))
     if (Result.isSuccess(next)) {
-      return isInputRequired(next.success) ? yield* goOn(driving, next.success) : next.success
+      return yield* isInputRequired(next.success) ? goOn(driving, next.success) : accept(next.success)
     }
     error = next.failure
   }

@@ -23,6 +23,7 @@ import type { TransportError } from "@mcp-effect/transport/TransportError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import {
@@ -41,7 +42,7 @@ import { Partition } from "../ResultCache.ts"
 import type { Inbound } from "./inbound.ts"
 import * as NegotiationPort from "./negotiationPort.ts"
 import type { Limit, Patience, Waiting } from "./patience.ts"
-import { traced } from "./tracing.ts"
+import { isTraced, traced } from "./tracing.ts"
 
 /** How one request is made. */
 export interface Asking {
@@ -64,9 +65,13 @@ export interface Session {
   readonly close: Effect.Effect<void>
   /** Whether the wire is gone. */
   readonly isOver: () => boolean
+  /** Whether a request got its result over this wire. */
+  readonly isProven: () => boolean
   /** The same session, spoken in another version of the same era. */
   readonly speaking: (version: Version) => Session
+  /** Makes a request of a fiber, to be run by it at once. */
   readonly ask: <M extends Method.Method>(
+    fiber: Fiber.Fiber<unknown, unknown>,
     method: M,
     params: Method.Params<M>,
     asking: Asking
@@ -165,6 +170,7 @@ const establish = Effect.fnUntraced(function* <R>(
   }
 
   let over = false
+  let proven = false
   yield* Effect.exit(wire.ended).pipe(
     Effect.onExit(() => Effect.sync(() => (over = true))),
     Effect.forkIn(scope, { startImmediately: true })
@@ -182,7 +188,8 @@ const establish = Effect.fnUntraced(function* <R>(
     server,
     report,
     transport: kind,
-    isOver: () => over
+    isOver: () => over,
+    proves: () => void (proven = true)
   }
   const speaking = (spoken: Revision.Revision): Session => ({
     agreement,
@@ -191,6 +198,7 @@ const establish = Effect.fnUntraced(function* <R>(
     wire,
     close: Scope.close(scope, Exit.void),
     isOver: line.isOver,
+    isProven: () => proven,
     speaking: (version) => speaking(Revision.of(version)),
     ask: asker(line, spoken)
   })
@@ -202,12 +210,14 @@ interface Line extends Pick<Options<never>, "inbound" | "middleware" | "nextId" 
   readonly wire: Wire
   readonly server: string
   readonly isOver: () => boolean
+  /** Told of each result. */
+  readonly proves: () => void
   readonly report: (diagnostic: Diagnostic) => Effect.Effect<void>
 }
 
 /** Requests over a line, as one revision writes and reads them. */
 const asker = (line: Line, revision: Revision.Revision): Session["ask"] => {
-  const { inbound, isOver, middleware, nextId, patience, report, server, wire } = line
+  const { inbound, isOver, middleware, nextId, patience, proves, report, server, wire } = line
   const stamp = revision.stamp(line.sender)
   const tasks = acceptsTasks(revision, line.sender)
   /** Middleware may wait on its own, so there the time is kept from outside. */
@@ -226,6 +236,7 @@ const asker = (line: Line, revision: Revision.Revision): Session["ask"] => {
       : revision.decode(method, response.result)
     if (Result.isFailure(decoded)) return Effect.fail(decoded.failure)
     const { rejected, value } = decoded.success
+    proves()
     if (isTask<M>(value)) return Effect.fail(new BecameTask({ method, task: value }))
     if (rejected.length === 0) return Effect.succeed(value)
     return Effect.as(
@@ -247,66 +258,74 @@ const asker = (line: Line, revision: Revision.Revision): Session["ask"] => {
     return through(request)
   }
 
+  const exchange = <M extends Method.Method>(
+    id: JsonRpc.RequestId,
+    method: M,
+    written: JsonRpc.JsonObject | undefined,
+    asking: Asking,
+    trace: JsonRpc.JsonObject | undefined,
+    alive: () => void,
+    waiting?: Waiting
+  ): Effect.Effect<Method.Result<M>, Reason> => {
+    const neverLeft = isOver()
+    const params = stamp(written, extraOf(asking, id, trace))
+    const sent = send(params === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params }, {
+      revision,
+      interim: interimOf(asking, id, revision, inbound, alive),
+      mirrored: asking.mirrored,
+      untilOver: waiting === undefined ? undefined : (abandon) => patience.keep(waiting, abandon)
+    })
+    return Effect.matchEffect(sent, {
+      onFailure: (cause) =>
+        waiting?.passed === undefined ? answered(cause, method, neverLeft) : timedOut(method, waiting.passed),
+      onSuccess: (response) => read(method, response)
+    })
+  }
+
+  const within = <M extends Method.Method>(
+    id: JsonRpc.RequestId,
+    method: M,
+    written: JsonRpc.JsonObject | undefined,
+    asking: Asking,
+    trace: JsonRpc.JsonObject | undefined
+  ): Effect.Effect<Method.Result<M>, Reason> => {
+    if (givesUp) {
+      const waiting = patience.begin(asking.limit)
+      return exchange(id, method, written, asking, trace, () => patience.alive(waiting), waiting)
+    }
+    return patience.within<Method.Result<M>, Reason>(
+      asking.limit,
+      (alive) => exchange(id, method, written, asking, trace, alive),
+      (limit) => timedOut(method, limit)
+    )
+  }
+
   const ask = <M extends Method.Method>(
+    fiber: Fiber.Fiber<unknown, unknown>,
     method: M,
     written: JsonRpc.JsonObject | undefined,
     asking: Asking
   ): Effect.Effect<Method.Result<M>, Reason> => {
     const id = nextId()
-    const neverLeft = isOver()
+    if (!isTraced(fiber)) return within(id, method, written, asking, undefined)
     const facts = { id, method, params: written, server, transport: line.transport, version: revision.version }
-    const exchange = (
-      trace: JsonRpc.JsonObject | undefined,
-      alive: () => void,
-      waiting?: Waiting
-    ): Effect.Effect<Method.Result<M>, Reason> => {
-      const { mirrored } = asking
-      const params = stamp(written, extraOf(asking, id, trace))
-      const how: ExchangeOptions = {
-        revision,
-        interim: interimOf(asking, id, revision, inbound, alive),
-        ...(mirrored === undefined ? undefined : { mirrored }),
-        ...(waiting === undefined ? undefined : { untilOver: waiting.untilOver })
-      }
-      return Effect.matchEffect(
-        send(params === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params }, how),
-        {
-          onFailure: (cause) => {
-            const limit = waiting?.expired()
-            return limit === undefined ? answered(cause, method, neverLeft) : timedOut(method, limit)
-          },
-          onSuccess: (response) => read(method, response)
-        }
-      )
-    }
-    return traced(facts, (trace) => {
-      if (!givesUp) {
-        return patience.within<Method.Result<M>, Reason>(
-          asking.limit,
-          (alive) => exchange(trace, alive),
-          (limit) => timedOut(method, limit)
-        )
-      }
-      const waiting = patience.begin(asking.limit)
-      return exchange(trace, waiting.alive, waiting)
-    })
+    return traced(facts, (trace) => within(id, method, written, asking, trace))
   }
 
-  return (method, params, asking) =>
-    Effect.suspend(() => {
-      const encoded = revision.encode(method, params)
-      if (Result.isFailure(encoded)) return unsendable(revision.era, encoded.failure)
-      const { dropped, params: written } = encoded.success
-      if (dropped.length === 0) return ask(method, written, asking)
-      return Effect.andThen(
-        Effect.forEach(
-          dropped,
-          ({ because, pointer }) => report(Diagnostic.MemberDropped({ server, method, pointer, because })),
-          { discard: true }
-        ),
-        Effect.suspend(() => ask(method, written, asking))
-      )
-    })
+  return (fiber, method, params, asking) => {
+    const encoded = revision.encode(method, params)
+    if (Result.isFailure(encoded)) return unsendable(revision.era, encoded.failure)
+    const { dropped, params: written } = encoded.success
+    if (dropped.length === 0) return ask(fiber, method, written, asking)
+    return Effect.andThen(
+      Effect.forEach(
+        dropped,
+        ({ because, pointer }) => report(Diagnostic.MemberDropped({ server, method, pointer, because })),
+        { discard: true }
+      ),
+      Effect.suspend(() => ask(fiber, method, written, asking))
+    )
+  }
 }
 
 /** What a request asks for in `_meta`: progress under its own id, and the trace to go on with. */

@@ -21,7 +21,7 @@ export interface Toolbox {
     name: string,
     args: JsonObject,
     mine?: Tool.Tool
-  ) => Effect.Effect<Asking["mirrored"], McpClientError>
+  ) => Result.Result<Asking["mirrored"], McpClientError>
   /** Whether the server says that calling twice does no harm. */
   readonly isRepeatable: (name: string, mine?: Tool.Tool) => boolean
   readonly find: (name: string) => Tool.Tool | undefined
@@ -39,6 +39,7 @@ interface Known {
 }
 
 const noHeaders: Known["headers"] = Result.succeed([])
+const unmirrored = Result.succeed(undefined)
 
 export const make = Effect.fnUntraced(function* (server: string, session: () => Session): Effect.fn.Return<Toolbox> {
   const report = yield* reporting
@@ -124,14 +125,14 @@ export const make = Effect.fnUntraced(function* (server: string, session: () => 
     }),
     mirrored: (name, args, mine) => {
       const declared = mirrors() ? headersOf(name, mine) : undefined
-      if (declared === undefined) return Effect.succeed(undefined)
+      if (declared === undefined) return unmirrored
       const written = Result.flatMap(
         declared,
         (headers): Result.Result<Asking["mirrored"], ParameterHeader.CannotMirror> =>
-          headers.length === 0 ? Result.succeed(undefined) : ParameterHeader.write(headers, args)
+          headers.length === 0 ? unmirrored : ParameterHeader.write(headers, args)
       )
-      return Effect.mapError(
-        Effect.fromResult(written),
+      return Result.mapError(
+        written,
         ({ message }) => new McpClientError({ server, reason: new ToolNotCallable({ tool: name, because: message }) })
       )
     }

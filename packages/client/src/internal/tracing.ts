@@ -5,6 +5,7 @@
 import type { JsonObject } from "@mcp-effect/protocol/JsonRpc"
 import type { Kind } from "@mcp-effect/transport/Transport"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import * as Tracer from "effect/Tracer"
 
 export interface Facts {
@@ -34,26 +35,28 @@ const contextOf = ({ sampled, spanId, traceId }: Tracer.Span): JsonObject => ({
   traceparent: `00-${traceId.padStart(32, "0")}-${spanId}-${sampled ? "01" : "00"}`
 })
 
+/** Whether spans go anywhere. */
+export const isTraced = (fiber: Fiber.Fiber<unknown, unknown>): boolean =>
+  fiber.getRef(Tracer.Tracer) !== Tracer.nativeTracer
+
 /** Names an operation of the client: a span around it where a tracing backend is there, and nothing otherwise. */
-export const operation = <A, E, R>(name: string, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.withFiber((fiber) =>
-    fiber.getRef(Tracer.Tracer) === Tracer.nativeTracer ? effect : Effect.withSpan(effect, name)
-  )
+export const operation = <A, E, R>(
+  name: string,
+  run: (fiber: Fiber.Fiber<unknown, unknown>) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  Effect.withFiber((fiber) => (isTraced(fiber) ? Effect.withSpan(Effect.withFiber(run), name) : run(fiber)))
 
 /** Runs a request in its span; `send` gets what to add to `_meta`. */
 export const traced = <A, E extends { readonly _tag: string }>(
   facts: Facts,
-  send: (context: JsonObject | undefined) => Effect.Effect<A, E>
+  send: (context: JsonObject) => Effect.Effect<A, E>
 ): Effect.Effect<A, E> =>
-  Effect.withFiber((fiber) => {
-    if (fiber.getRef(Tracer.Tracer) === Tracer.nativeTracer) return send(undefined)
-    return Effect.currentSpan.pipe(
-      Effect.orDie,
-      Effect.flatMap((span) =>
-        Effect.tapError(send(contextOf(span)), (error) =>
-          Effect.sync(() => span.attribute("error.type", "code" in error ? String(error.code) : error._tag))
-        )
-      ),
-      Effect.withSpan("mcp.request", { kind: "client", attributes: attributesOf(facts) })
-    )
-  })
+  Effect.currentSpan.pipe(
+    Effect.orDie,
+    Effect.flatMap((span) =>
+      Effect.tapError(send(contextOf(span)), (error) =>
+        Effect.sync(() => span.attribute("error.type", "code" in error ? String(error.code) : error._tag))
+      )
+    ),
+    Effect.withSpan("mcp.request", { kind: "client", attributes: attributesOf(facts) })
+  )

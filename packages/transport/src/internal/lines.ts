@@ -7,6 +7,7 @@
 
 const newline = 10
 const carriageReturn = 13
+const byteOrderMark = "\uFEFF"
 
 export interface Options {
   /** The longest line allowed, in bytes. */
@@ -19,8 +20,17 @@ export interface Options {
 
 const textDecoder = new TextDecoder()
 
-const decode = (bytes: Uint8Array): string =>
-  textDecoder.decode(bytes.at(-1) === carriageReturn ? bytes.subarray(0, -1) : bytes)
+/** Bytes of Node can become text themselves, without a view and in half the time. */
+interface Bytes extends Uint8Array {
+  readonly utf8Slice?: (start: number, end: number) => string
+}
+
+const decode = (bytes: Bytes, start: number, stop: number): string => {
+  const end = stop > start && bytes[stop - 1] === carriageReturn ? stop - 1 : stop
+  if (bytes.utf8Slice === undefined) return textDecoder.decode(bytes.subarray(start, end))
+  const text = bytes.utf8Slice(start, end)
+  return text.startsWith(byteOrderMark) ? text.slice(1) : text
+}
 
 /** Makes a reader: feed it chunks, in order. */
 export const make = (options: Options): ((chunk: Uint8Array) => void) => {
@@ -29,7 +39,6 @@ export const make = (options: Options): ((chunk: Uint8Array) => void) => {
   let broken = false
 
   const join = (last: Uint8Array): Uint8Array => {
-    if (held === 0) return last
     const whole = new Uint8Array(held + last.length)
     let at = 0
     for (const part of parts) {
@@ -53,7 +62,11 @@ export const make = (options: Options): ((chunk: Uint8Array) => void) => {
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
       if (broken) return
       if (held + end - start > options.limit) return tooLong()
-      options.line(decode(join(chunk.subarray(start, end))))
+      if (held === 0) options.line(decode(chunk, start, end))
+      else {
+        const whole = join(chunk.subarray(start, end))
+        options.line(decode(whole, 0, whole.length))
+      }
       start = end + 1
     }
     if (broken || start === chunk.length) return

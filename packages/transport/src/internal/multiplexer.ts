@@ -13,7 +13,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
-import type { Dialect, Incoming, Wire } from "../Transport.ts"
+import type { Dialect, ExchangeOptions, Incoming, Wire } from "../Transport.ts"
 import { MalformedReply, NotJson, type Reason, TransportError } from "../TransportError.ts"
 import * as Envelope from "./envelope.ts"
 
@@ -35,9 +35,13 @@ export interface Multiplexer {
   readonly wire: (post: (message: JsonRpc.Message, revision: Dialect) => boolean) => Wire
 }
 
+/** One exchange, from its beginning to its end. */
 interface Open {
+  readonly request: JsonRpc.Request
+  readonly how: ExchangeOptions
   readonly resume: (effect: Effect.Effect<JsonRpc.Response, TransportError>) => void
-  readonly interim: ((message: Incoming) => void) | undefined
+  /** Lets go of the caller's time limit. */
+  over: (() => void) | undefined
 }
 
 /** The id under which a request is kept, for an id from the wire: exact, or a number echoed as text (T-RPC-4). */
@@ -54,15 +58,21 @@ export const make = (options: {
 }): Multiplexer => {
   const open = new Map<JsonRpc.RequestId, Open>()
   const abandoned = new Set<JsonRpc.RequestId>()
-  const waiting = new Set<() => void>()
+  /** Who waits for room, each with what it then does. */
+  const waiting = new Map<object, () => void>()
   const gone = Deferred.makeUnsafe<never, TransportError>()
   let end: TransportError | undefined
   let full = false
 
   const settle = (key: JsonRpc.RequestId, effect: Effect.Effect<JsonRpc.Response, TransportError>) => {
-    const request = open.get(key)
+    const entry = open.get(key)
     open.delete(key)
-    request?.resume(effect)
+    if (entry !== undefined) finish(entry, effect)
+  }
+
+  const finish = (entry: Open, effect: Effect.Effect<JsonRpc.Response, TransportError>) => {
+    entry.over?.()
+    entry.resume(effect)
   }
 
   const keyOf = (id: JsonRpc.RequestId | null): JsonRpc.RequestId | undefined => {
@@ -100,13 +110,13 @@ export const make = (options: {
     const token = "id" in message ? undefined : tokenOf(message)
     if (token === undefined) return options.hear(message)
     const key = keyIn(open, token)
-    const interim = key === undefined ? undefined : open.get(key)?.interim
+    const interim = key === undefined ? undefined : open.get(key)?.how.interim
     if (interim !== undefined) interim(message)
     else if (keyIn(abandoned, token) === undefined) options.hear(message)
   }
 
   const wake = () => {
-    const all = [...waiting]
+    const all = [...waiting.values()]
     waiting.clear()
     for (const resume of all) resume()
   }
@@ -143,12 +153,14 @@ export const make = (options: {
       Deferred.doneUnsafe(gone, Exit.fail(end))
     },
     wire: (post) => {
+      const notJson = (error: unknown) =>
+        new TransportError({ endpoint: options.endpoint, reason: new NotJson({ because: String(error) }) })
       const room: Effect.Effect<void> = Effect.suspend(() =>
         full && end === undefined
           ? Effect.andThen(
               Effect.callback<void>((resume) => {
                 const proceed = () => resume(Effect.void)
-                waiting.add(proceed)
+                waiting.set(proceed, proceed)
                 return Effect.sync(() => void waiting.delete(proceed))
               }),
               room
@@ -160,44 +172,39 @@ export const make = (options: {
           try: () => {
             full = !post(message, revision)
           },
-          catch: (error) =>
-            new TransportError({ endpoint: options.endpoint, reason: new NotJson({ because: String(error) }) })
+          catch: notJson
         })
-      const exchange: Wire["exchange"] = (request, { interim, onInterrupt, revision, untilOver }) =>
+      const begin = (entry: Open) => {
+        const { how, request } = entry
+        const { id } = request
+        if (end !== undefined) return finish(entry, Effect.fail(end))
+        if (full) return void waiting.set(entry, () => begin(entry))
+        if (open.has(id)) return finish(entry, Effect.die(new Error(`the id ${JSON.stringify(id)} is still in use`)))
+        open.set(id, entry)
+        const sent = send(request, how.revision)
+        if (Result.isFailure(sent)) settle(id, Effect.fail(sent.failure))
+      }
+      const leave = (entry: Open) => {
+        const { how, request } = entry
+        const { id, method } = request
+        entry.over?.()
+        waiting.delete(entry)
+        if (open.get(id) !== entry) return
+        open.delete(id)
+        abandon(id)
+        if (how.onInterrupt === "silent" || method === "initialize") return
+        const params = { requestId: id, reason: "the caller stopped waiting" }
+        send({ jsonrpc: "2.0", method: "notifications/cancelled", params }, how.revision)
+      }
+      const exchange: Wire["exchange"] = (request, how) =>
         Effect.callback((resume) => {
-          const { id, method } = request
-          let over: (() => void) | undefined
-          const finish = (effect: Effect.Effect<JsonRpc.Response, TransportError>) => {
-            over?.()
-            resume(effect)
-          }
-          const entry: Open = { resume: finish, interim }
-          const begin = () => {
-            if (end !== undefined) return finish(Effect.fail(end))
-            if (full) return void waiting.add(begin)
-            if (open.has(id)) return finish(Effect.die(new Error(`the id ${JSON.stringify(id)} is still in use`)))
-            open.set(id, entry)
-            const sent = send(request, revision)
-            if (Result.isSuccess(sent)) return
-            open.delete(id)
-            finish(Effect.fail(sent.failure))
-          }
-          const leave = () => {
-            over?.()
-            waiting.delete(begin)
-            if (open.get(id) !== entry) return
-            open.delete(id)
-            abandon(id)
-            if (onInterrupt === "silent" || method === "initialize") return
-            const params = { requestId: id, reason: "the caller stopped waiting" }
-            send({ jsonrpc: "2.0", method: "notifications/cancelled", params }, revision)
-          }
-          over = untilOver?.((reason) => {
-            leave()
+          const entry: Open = { request, how, resume, over: undefined }
+          entry.over = how.untilOver?.((reason) => {
+            leave(entry)
             resume(Effect.fail(new TransportError({ endpoint: options.endpoint, reason })))
           })
-          begin()
-          return Effect.sync(leave)
+          begin(entry)
+          return Effect.sync(() => leave(entry))
         })
       return {
         abandons: exchange,
