@@ -115,6 +115,34 @@ describe("U-66: generated servers", () => {
     })
   )
 
+  it.effect("that are unruly open well, are the same for the same seed, and survive as JSON", () =>
+    Effect.gen(function* () {
+      for (const carrier of ["pipe", "http"] as const) {
+        for (const era of ["modern", "legacy"] as const) {
+          const sample = Arbitrary.sampleEffect(ScriptArbitraries.unruly({ carrier, era }), { count: 10, seed: 3 })
+          const scripts = yield* sample
+          assert.deepStrictEqual(scripts, yield* sample)
+          assert.deepStrictEqual(JSON.parse(JSON.stringify(scripts)), scripts)
+          for (const { legacy, modern, on } of scripts) {
+            assert.lengthOf(era === "modern" ? modern : legacy, 1)
+            assert.lengthOf(era === "modern" ? legacy : modern, 0)
+            assert.doesNotHaveAnyKeys(on, ["server/discover", "initialize"])
+          }
+          assert.isAbove(
+            new Set(
+              scripts.flatMap(({ on }) =>
+                Object.values(on)
+                  .flat(2)
+                  .map((step) => step.do)
+              )
+            ).size,
+            3
+          )
+        }
+      }
+    })
+  )
+
   it.effect("reach every method of a revision", () =>
     Effect.gen(function* () {
       const methods = Object.keys(Method.methods).filter((method) => Revision.v2025_11_25.supports(method))

@@ -286,6 +286,42 @@ describe("U-66: a scripted server in memory", () => {
     })
   )
 
+  const statuses = [
+    ["a modern server that is asked the new way", Script.modern(), modern, 404],
+    ["a modern server that is asked the old way", Script.modern(), legacy, 200],
+    ["a server of both eras that is asked the new way", Script.both(), modern, 404],
+    ["a server of both eras that is asked the old way", Script.both(), legacy, 200],
+    ["an older server that is asked the new way", Script.legacy(), modern, 200],
+    ["an older server that is asked the old way", Script.legacy(), legacy, 200]
+  ] as const
+  it.effect.each(statuses)(
+    "M-HTTP-30: a method that is not there has the status of its era: %s",
+    ([, script, revision, status]) =>
+      Effect.gen(function* () {
+        const server = yield* ScriptedServer.make(script)
+        const wire = yield* open(server.http)
+        assert.strictEqual(yield* failedOrCode(ask(wire, "completion/complete", {}, revision)), -32601)
+        const said = (yield* server.transcript).flatMap((entry) => (entry.event === "said" ? [entry.status] : []))
+        assert.deepStrictEqual(said, [status])
+      })
+  )
+
+  it.effect.each([
+    [-32601, 404],
+    [-32020, 400],
+    [-32021, 400],
+    [-32022, 400],
+    [-32602, 200],
+    [-32000, 200]
+  ] as const)("M-HTTP-30 to 34: code %s of a modern server has status %s", ([code, status]) =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedServer.make(Script.modern({ on: { "tools/list": [Script.fail(code)] } }))
+      const wire = yield* open(server.http)
+      assert.strictEqual(yield* failedOrCode(ask(wire, "tools/list")), code)
+      assert.deepInclude((yield* server.transcript).at(1), { event: "said", status })
+    })
+  )
+
   it.effect("keeps a session: refuses strangers, forgets it on DELETE (L-HTTP-15, T-NEG-5)", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(Script.legacy({ http: { session: true } }))
