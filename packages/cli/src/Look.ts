@@ -183,7 +183,7 @@ export const ping = (options: Options) =>
     })
   )
 
-const told = (change: Change): string => {
+const changed = (change: Change): string => {
   switch (change._tag) {
     case "ToolsChanged":
       return "tools changed"
@@ -221,20 +221,25 @@ export const watch = (options: Options) =>
         resources: true,
         ...(rest.length === 0 ? {} : { resourceUris: rest })
       })
-      const capabilities = client.agreement.capabilities
-      const lines = Stream.merge(
-        Stream.map(changes, (change) =>
-          options.json ? Render.json({ event: "change", change }, 0) : Render.oneLine(told(change))
-        ),
-        Stream.map(client.logs, ({ data, level, logger }) =>
-          options.json
-            ? Render.json({ event: "log", level, logger, data }, 0)
-            : Render.oneLine(
-                `${level}${logger === undefined ? "" : ` ${logger}`}: ${typeof data === "string" ? data : JSON.stringify(data)}`
-              )
-        )
+      const told = Stream.map(changes, (change) =>
+        options.json ? Render.json({ event: "change", change }, 0) : Render.oneLine(changed(change))
       )
-      if (capabilities?.logging !== undefined) yield* client.setLogLevel("debug")
-      yield* Stream.runForEach(lines, (line) => Console.log(line))
+      const logged = Stream.map(client.logs, ({ data, level, logger }) => {
+        if (options.json) return Render.json({ event: "log", level, logger, data }, 0)
+        const by = logger === undefined ? level : `${level} ${logger}`
+        return Render.oneLine(`${by}: ${typeof data === "string" ? data : JSON.stringify(data)}`)
+      })
+      // Asked for last: a server may log before it has answered this.
+      const asked =
+        client.agreement.capabilities?.logging === undefined
+          ? Stream.empty
+          : Stream.fromEffectDrain(
+              Effect.catch(client.setLogLevel("debug"), ({ reason }) =>
+                Console.error(`note: logs are shown as they come, ${Render.oneLine(reason.message)}`)
+              )
+            )
+      yield* Stream.mergeAll([logged, told, asked], { concurrency: "unbounded" }).pipe(
+        Stream.runForEach((line) => Console.log(line))
+      )
     })
   )
