@@ -171,6 +171,25 @@ describe("the log of a host", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("U-59: what a name says is secret is hidden in JSON, addresses and headers, and nothing beside it", () =>
+    Effect.gen(function* () {
+      const log = yield* HostLog.make()
+      for (const [text, shown] of [
+        [
+          '{"refreshToken":"a\\"b","progressToken":"p","city":"x"}',
+          '{"refreshToken":"<redacted>","progressToken":"p","city":"x"}'
+        ],
+        ["GET https://h.test/a?sig=zz&page=2#code=1", "GET https://h.test/a?sig=<redacted>&page=2#code=<redacted>"],
+        ["x-api-key: abc, cookie=a; Bearer abc.def", "x-api-key: <redacted>, cookie=<redacted>; Bearer <redacted>"],
+        ["the key to the city is: patience", "the key to the city is: patience"]
+      ] as const) {
+        yield* log.write({ text })
+        const [line] = (yield* Stream.runCollect(Stream.takeUntil(log.lines, (line) => line.text === shown))).slice(-1)
+        assert.strictEqual(line?.text, shown)
+      }
+    }).pipe(Effect.scoped, Effect.timeout("5 seconds"))
+  )
+
   it.effect("U-59: the program's stream begins with the last lines, and says whose they are", () =>
     Effect.gen(function* () {
       const log = yield* HostLog.make({ replay: 2 })

@@ -2,6 +2,7 @@
  * Advice about one entry: rules as rows. Each says what it looks for, where, and what to do instead.
  */
 import { excerpt } from "@mcp-effect/protocol/Excerpt"
+import { isSecretSetting } from "@mcp-effect/protocol/SecretName"
 import * as Redacted from "effect/Redacted"
 import type { HintId } from "../ConfigurationHint.ts"
 import type { ServerEntry, Stdio } from "../ServerEntry.ts"
@@ -137,8 +138,7 @@ const tokens =
 
 const opaque = /^(?:Bearer |Basic |token )?[\w+/=.~-]{16,}$/i
 
-const isPlainSecret = (name: string, text: string) =>
-  tokens.test(text) || (Variables.soundsSecret(name) && opaque.test(text))
+const isPlainSecret = (name: string, text: string) => tokens.test(text) || (isSecretSetting(name) && opaque.test(text))
 
 const plainSecrets: Rule = ({ raw }) =>
   texts(raw).flatMap(([text, path]) => {

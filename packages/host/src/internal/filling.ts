@@ -1,6 +1,7 @@
 /**
  * Fills placeholders in: looks up every variable and asks every input once, then works on texts alone.
  */
+import { isSecretSetting } from "@mcp-effect/protocol/SecretName"
 import type * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -86,7 +87,7 @@ export const make = Effect.fnUntraced(function* (options: {
         : options.variables(name)
       if (value === undefined) continue
       variables.set(name, value)
-      if (Variables.soundsSecret(name)) secrets.set(value, `\${${name}}`)
+      if (isSecretSetting(name)) secrets.set(value, `\${${name}}`)
     } else if (part._tag === "Input" && !inputs.has(part.id)) {
       const input = declared.get(part.id)
       if (input === undefined) continue
@@ -124,7 +125,7 @@ export const make = Effect.fnUntraced(function* (options: {
     }
   }
   const isSecret = (part: Variables.Part) =>
-    (part._tag === "Variable" && Variables.soundsSecret(part.name)) ||
+    (part._tag === "Variable" && isSecretSetting(part.name)) ||
     (part._tag === "Input" && secrets.has(inputs.get(part.id) ?? ""))
 
   const fill: Fill = (written, path) => {

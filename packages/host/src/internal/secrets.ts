@@ -1,4 +1,5 @@
 /** Hides secrets in lines: the values of entries, and what looks like a secret wherever it comes from. */
+import * as SecretName from "@mcp-effect/protocol/SecretName"
 import * as Redacted from "effect/Redacted"
 import type { ServerEntry } from "../ServerEntry.ts"
 
@@ -17,22 +18,22 @@ const shortest = 6
 /** How many values are remembered; the oldest are forgotten. */
 const most = 4_096
 
-const patterns: ReadonlyArray<readonly [RegExp, string]> = [
-  [/\b(Bearer|Basic|DPoP) +[A-Za-z0-9._~+/=-]+/gi, `$1 ${hidden}`],
-  [/(\/\/)[^\s/@]+@/g, `$1${hidden}@`],
-  [
-    /([?&#;](?:[\w-]*(?:token|secret|passw(?:or)?d|key|auth|signature|session)[\w-]*|code|sig)=)[^&#\s"'<>]+/gi,
-    `$1${hidden}`
-  ],
-  [
-    /("[\w-]*(?:token|secret|passw(?:or)?d|api_?-?key|authorization|cookie)[\w-]*"\s*:\s*")(?:[^"\\]|\\.)*"/gi,
-    `$1${hidden}"`
-  ],
-  [
-    /\b((?:proxy-)?authorization|(?:set-)?cookie|x-api-key)(\s*[:=]\s*)(?!<)(?:(?:Bearer|Basic|DPoP) )?[^\s,;"']+/gi,
-    `$1$2${hidden}`
-  ]
-]
+const named =
+  (isSecretName: (name: string) => boolean) =>
+  (found: string, before: string, name: string): string =>
+    isSecretName(name) ? `${before}${hidden}` : found
+
+/** Where secrets stand in texts. What depends on a name is decided by the table of names. */
+const hideKnownPlaces = (text: string): string =>
+  text
+    .replaceAll(/\b(Bearer|Basic|DPoP) +[A-Za-z0-9._~+/=-]+/gi, `$1 ${hidden}`)
+    .replaceAll(/(\/\/)[^\s/@]+@/g, `$1${hidden}@`)
+    .replaceAll(/([?&#;]([\w.-]+)=)[^&#\s"'<>]+/g, named(SecretName.isSecretSetting))
+    .replaceAll(/("([\w.-]+)"\s*:\s*")(?:[^"\\]|\\.)*(?=")/g, named(SecretName.isSecret))
+    .replaceAll(
+      /\b((?:proxy-)?authorization|(?:set-)?cookie|x-api-key)(\s*[:=]\s*)(?!<)(?:(?:Bearer|Basic|DPoP) )?[^\s,;"']+/gi,
+      `$1$2${hidden}`
+    )
 
 /** One line of a text: what a server says cannot begin a line of its own. */
 export const oneLine = (text: string): string =>
@@ -70,8 +71,7 @@ export const make = (): Secrets => {
     clean: (text) => {
       let clean = text
       for (const secret of longestFirst) clean = clean.replaceAll(secret, hidden)
-      for (const [pattern, instead] of patterns) clean = clean.replaceAll(pattern, instead)
-      return oneLine(clean)
+      return oneLine(hideKnownPlaces(clean))
     }
   }
 }

@@ -58,10 +58,6 @@ export const escape = (text: string, path: boolean): string => {
   return path && /^\$*~(?=$|[\\/])/.test(kept) ? `$${kept}` : kept
 }
 
-/** Whether the value of a variable of this name is better not shown. */
-export const soundsSecret = (name: string): boolean =>
-  /token|key|secret|passw|auth|credential|session|cookie|_pat$|^pat$/i.test(name)
-
 /** Whether reading the text gives anything but the text. */
 export const hasPlaceholder = (text: string, path: boolean): boolean =>
   parts(text, path).some((part) => part._tag !== "Text")

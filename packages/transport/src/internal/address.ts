@@ -1,15 +1,13 @@
 /**
  * URLs of servers: what may be shown of them, and the credentials inside them.
  */
+import * as SecretName from "@mcp-effect/protocol/SecretName"
 import * as Base64 from "effect/encoding/Base64"
 import * as UrlParams from "effect/http/UrlParams"
 import * as Result from "effect/Result"
 
-/** Names of query parameters whose values are secret more often than not. */
-const secretNames = [/token|key|secret|passw|auth|signature|credential|session|^sig$|^code$/i]
-
 /** The URL for people and for keys: user name, password and secret-looking parameters hidden. */
-export const shown = (url: string): string => UrlParams.redactUrl(url, secretNames)
+export const shown = (url: string): string => UrlParams.redactUrl(url, [SecretName.inSettings])
 
 const plain = (text: string) =>
   Result.getOrElse(

@@ -2,6 +2,7 @@
  * Answering from a log of exchanges.
  */
 import * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
+import { isSecret } from "@mcp-effect/protocol/SecretName"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -11,16 +12,12 @@ import { Transport } from "../Transport.ts"
 import { Closed, TransportError } from "../TransportError.ts"
 import * as Envelope from "./envelope.ts"
 
-/** Names of members whose values are secret more often than not. `progressToken` and the like are not. */
-const secretName =
-  /passw|secret|authorization|api.?key|credential|cookie|^(access|refresh|id|bearer|session|auth).?token$|^token$/i
-
 const hidden = (_key: string, value: unknown): unknown =>
   Envelope.isObject(value)
     ? Object.fromEntries(
         Object.entries(value).map(([name, member]) => [
           name,
-          typeof member === "string" && secretName.test(name) ? "<redacted>" : member
+          typeof member === "string" && isSecret(name) ? "<redacted>" : member
         ])
       )
     : value
