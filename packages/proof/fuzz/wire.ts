@@ -48,6 +48,15 @@ const linesOf = (chunks: ReadonlyArray<Uint8Array>) => {
   return heard
 }
 
+/** Bytes that are no text, too: cut characters, marks of byte order, ends of lines. */
+const anyBytes = Arbitrary.all({
+  bytes: Arbitrary.array(
+    Arbitraries.element(10, 13, 0x7b, 0x22, 0xef, 0xbb, 0xbf, 0xf0, 0x9f, 0x98, 0x80, 0xc3, 0xa4, 0xed, 0xa0, 0xff, 0),
+    { maxLength: 24 }
+  ),
+  place: number(24)
+})
+
 const request = HttpClientRequest.post("http://fuzz.test/")
 
 const eventsOf = (chunks: ReadonlyArray<Uint8Array>) =>
@@ -149,6 +158,11 @@ export const targets: ReadonlyArray<Target> = [
     [text, `[${text}]`, `[${text},${text}]`].every((all) => JsonRpc.parse(all, { batches: true }).every(told))
   ),
   target("lines", chunked(messages), ({ places, text }) => same(linesOf(cut(text, places)), linesOf(cut(text, [])))),
+  target("lines of Node's bytes", anyBytes, ({ bytes, place }) => {
+    const [of, at] = [Uint8Array.from(bytes), place % (bytes.length + 1)]
+    const cutUp = [Buffer.from(of.subarray(0, at)), Buffer.from(of.subarray(at))]
+    return same(linesOf(cutUp), linesOf([of])) && same(linesOf([Buffer.from(of)]), linesOf([of]))
+  }),
   target(
     "event streams",
     chunked(damaged('id: 1\nevent: message\ndata: {"jsonrpc":"2.0"}\n\n: ping\n\nretry: 500\ndata: a\ndata: b\n\n')),
