@@ -198,7 +198,7 @@ const typed: Readonly<Record<string, string>> = {
 }
 
 /** Handlers for every question; `asked` notes what was asked. */
-const handlersFor = (asked: Array<string>, folder: string): Handlers => ({
+const handlersFor = (asked: Array<string>, folder: () => string): Handlers => ({
   elicitation: {
     form: (question) =>
       Effect.sync(() => {
@@ -220,7 +220,7 @@ const handlersFor = (asked: Array<string>, folder: string): Handlers => ({
       }
     }),
   samplingTools: true,
-  roots: Effect.sync(() => (asked.push("roots"), [{ uri: pathToFileURL(folder).href, name: "mine" }]))
+  roots: Effect.sync(() => (asked.push("roots"), [{ uri: pathToFileURL(folder()).href, name: "mine" }]))
 })
 
 const capabilitiesOf = (client: McpClient.McpClient["Service"]) => {
@@ -235,6 +235,7 @@ const open = Effect.fnUntraced(function* (column: Column, feature: Name, folder:
   const { transcript, transport } = yield* column.start(feature, folder)
   const sent = new Map<string, number>()
   const asked: Array<string> = []
+  let named = folder
   const counting: Middleware = (request, next) =>
     Effect.suspend(() => {
       sent.set(request.method, (sent.get(request.method) ?? 0) + 1)
@@ -242,7 +243,7 @@ const open = Effect.fnUntraced(function* (column: Column, feature: Name, folder:
     })
   const client = yield* McpClient.connect(transport, {
     mode: column.mode === "pinned" ? "2026-07-28" : column.mode,
-    handlers: handlersFor(asked, folder),
+    handlers: handlersFor(asked, () => named),
     extensions: Tasks.extensions,
     middleware: [counting]
   })
@@ -259,6 +260,7 @@ const open = Effect.fnUntraced(function* (column: Column, feature: Name, folder:
     sent: (method: string) => sent.get(method) ?? 0,
     asked,
     folder,
+    move: () => (named = `${folder}/moved`),
     forgetful: column.forgetful
   }
 })
@@ -285,7 +287,9 @@ const outcomeOf = <R>(
 
 const newFolder = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
-  return yield* fs.realPath(yield* fs.makeTempDirectoryScoped({ prefix: "mcp-features-" }))
+  const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped({ prefix: "mcp-features-" }))
+  yield* fs.makeDirectory(`${folder}/moved`)
+  return folder
 })
 
 /** Uses one feature over a connection of its own, and looks at what the scripted peer heard. */

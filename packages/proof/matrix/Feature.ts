@@ -28,6 +28,8 @@ export interface Ground {
   readonly asked: ReadonlyArray<string>
   /** The folder that the handler of roots names. */
   readonly folder: string
+  /** Lets that handler name another one from now on, and gives it. */
+  readonly move: () => string
   /** Whether the server forgets a client after each answer, so that it can neither ask nor tell anything by itself. */
   readonly forgetful: boolean
 }

@@ -30,6 +30,8 @@ export const structured: Calls<readonly [args: JsonObject, result: Schema.Codec<
   read_graph: [{}, Schema.Struct({ entities: Schema.Array(Schema.Unknown) })]
 }
 
+export const breaking: Calls<JsonObject> = { "add-wrong": {} }
+
 export const counting: Calls<JsonObject> = {
   count: { to: 3 },
   "trigger-long-running-operation": { duration: 0.03, steps: 3 }
@@ -45,11 +47,18 @@ export const addresses: Calls<JsonObject> = {
   "sign-in": {},
   "trigger-url-elicitation": { url: "https://example.com/in", message: "Please sign in" }
 }
+/** Legacy servers alone: the call fails with -32042 until the user has been there. */
+export const insisting: Calls<JsonObject> = {
+  "sign-in-first": {},
+  "trigger-url-elicitation": { url: "https://example.com/first", message: "Please sign in", errorPath: true }
+}
 export const models: Calls<JsonObject> = {
   think: {},
   "trigger-sampling-request": { prompt: "What is 2 + 2?", maxTokens: 7 }
 }
 export const folders: Calls<JsonObject> = { folders: {}, "get-roots-list": {}, list_allowed_directories: {} }
+/** Tools that answer from what the server knows, so that it must have asked again. */
+export const remembering: Calls<JsonObject> = { "get-roots-list": {}, list_allowed_directories: {}, remembered: {} }
 export const announcing: Calls<JsonObject> = { announce: {} }
 export const touching: Calls<string> = {
   announce: "demo://hello",

@@ -6,7 +6,9 @@ import type { Column, Outcome } from "./Column.ts"
 import type { Name } from "./features.ts"
 
 interface Exception {
-  readonly where: Partial<Pick<Column, "era" | "over" | "forgetful">> & { readonly server?: ReadonlyArray<string> }
+  readonly where: Partial<Pick<Column, "era" | "forgetful" | "mode" | "over">> & {
+    readonly server?: ReadonlyArray<string>
+  }
   readonly features: ReadonlyArray<Name>
   readonly outcome: Outcome
 }
@@ -29,6 +31,9 @@ const small = ["filesystem", "memory"]
 const exceptions: ReadonlyArray<Exception> = [
   failing({ era: "modern" }, "NotAvailableInModern", "ping"),
   failing({ era: "legacy" }, "NotAvailableInLegacy", "discover"),
+  lacking({ mode: "pinned" }, "a pinned connection asks nothing, so it is told nothing", "identity and instructions"),
+  lacking({ era: "modern" }, "its era asks in rounds instead", "an address before the answer"),
+  lacking({ era: "modern" }, "its era asks for folders each time", "changed folders"),
   lacking({ era: "legacy" }, "its era has no hints", "results kept by hint"),
   lacking({ era: "legacy" }, "headers are mirrored in the modern era over HTTP alone", "mirrored headers"),
   lacking({ over: "stdio" }, "headers are mirrored in the modern era over HTTP alone", "mirrored headers"),
@@ -42,7 +47,23 @@ const exceptions: ReadonlyArray<Exception> = [
     "questions answered by hand",
     "changes of a list",
     "changes of a resource",
-    "live lists"
+    "live lists",
+    "changed folders"
+  ),
+  lacking(
+    { server: ["server", "sdk", "effect", "effect, legacy only", ...reference] },
+    "no tool of it breaks its own schema",
+    "output that breaks its schema"
+  ),
+  lacking(
+    { server: ["effect", "effect, legacy only", ...small] },
+    "no tool of it wants an address to be opened first",
+    "an address before the answer"
+  ),
+  lacking(
+    { server: ["server", "effect", "effect, legacy only", "memory"] },
+    "no tool of it remembers folders",
+    "changed folders"
   ),
   lacking(
     { server: ["effect", "effect, legacy only", ...reference] },
@@ -72,9 +93,10 @@ const exceptions: ReadonlyArray<Exception> = [
   lacking({ server: ["memory"] }, "no tool of it changes a resource", "changes of a resource")
 ]
 
-const fits = ({ where: { era, forgetful, over, server } }: Exception, column: Column): boolean =>
+const fits = ({ where: { era, forgetful, mode, over, server } }: Exception, column: Column): boolean =>
   (era === undefined || era === column.era) &&
   (forgetful === undefined || forgetful === column.forgetful) &&
+  (mode === undefined || mode === column.mode) &&
   (over === undefined || over === column.over) &&
   (server === undefined || server.includes(column.server))
 

@@ -10,7 +10,8 @@ import {
   inputRequired,
   inputResponse,
   type McpServer,
-  ResourceTemplate
+  ResourceTemplate,
+  UrlElicitationRequiredError
 } from "@modelcontextprotocol/server"
 import type { Served } from "../../servers/hosting.ts"
 import { makeOfficialServer } from "../../servers/officialServer.ts"
@@ -20,10 +21,11 @@ import { isCancelled, names, pageOfPrompts } from "./surface.ts"
 /** What outlives one request: over HTTP each request has a server of its own. */
 export interface Memory {
   cancelled: number
+  isSignedIn: boolean
   readonly tasks: TaskStore
 }
 
-export const makeMemory = (): Memory => ({ cancelled: 0, tasks: new Map() })
+export const makeMemory = (): Memory => ({ cancelled: 0, isSignedIn: false, tasks: new Map() })
 
 const said = (text: string) => ({ content: [{ type: "text" as const, text }] })
 
@@ -54,6 +56,14 @@ export const makeOfficialPeer = (memory: Memory, announce?: () => void): McpServ
     return inputRequired({
       inputRequests: { visit: inputRequired.elicitUrl({ message: "Please sign in", url: "https://example.com/in" }) }
     })
+  })
+
+  server.registerTool("sign-in-first", { description: "Wants an address to be opened first" }, () => {
+    if (memory.isSignedIn) return said("accept")
+    memory.isSignedIn = true
+    throw new UrlElicitationRequiredError([
+      { mode: "url", elicitationId: "2", message: "Please sign in first", url: "https://example.com/first" }
+    ])
   })
 
   server.registerTool("think", { description: "Asks a model" }, ({ mcpReq }) => {

@@ -105,12 +105,17 @@ const parts = (
     case "tools":
     case "ping":
     case "discover":
+    case "identity and instructions":
       return plain({})
     case "a tool that fails":
       return calling("fail", [Script.answer(done({ ...text("no such city"), isError: true }))])
     case "structured output":
     case "typed tools":
       return calling("add", [Script.answer(done({ ...text("3"), structuredContent: { sum: 3 } }))], {
+        outputSchema: { type: "object", properties: { sum: { type: "number" } }, required: ["sum"] }
+      })
+    case "output that breaks its schema":
+      return calling("add-wrong", [Script.answer(done({ ...text("3"), structuredContent: { sum: "three" } }))], {
         outputSchema: { type: "object", properties: { sum: { type: "number" } }, required: ["sum"] }
       })
     case "lists of several pages": {
@@ -167,6 +172,13 @@ const parts = (
       return calling("ask", asks(form, text(feature === "questions: a form" ? "you said Ada" : "you said Eve")))
     case "questions: an address":
       return calling("sign-in", asks(address, text("accept")))
+    case "an address before the answer":
+      return calling("sign-in-first", [
+        [Script.fail(-32042, { data: { elicitations: [address["params"]] } })],
+        [Script.answer(done(text("accept")))]
+      ])
+    case "changed folders":
+      return calling("remembered", asks(roots, text(`${folder}/moved`)))
     case "questions: a model":
       return calling("think", asks(model, text("Four.")))
     case "questions: folders":
@@ -274,6 +286,8 @@ export const evidenceOf = (feature: Name, era: Era, folder: string): ReadonlyArr
       return [`"Four."`]
     case "questions: folders":
       return [`"file://${folder}"`]
+    case "changed folders":
+      return [`"method":"notifications/roots/list_changed"`, `"file://${folder}/moved"`]
     case "mirrored headers":
       return [`"mcp-param-region":"eu-west"`]
     case "completion":

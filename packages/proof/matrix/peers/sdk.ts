@@ -9,8 +9,10 @@ import {
   type CallToolResult,
   CallToolResultSchema,
   ListPromptsRequestSchema,
+  RootsListChangedNotificationSchema,
   SubscribeRequestSchema,
-  UnsubscribeRequestSchema
+  UnsubscribeRequestSchema,
+  UrlElicitationRequiredError
 } from "@modelcontextprotocol/sdk/types.js"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Served } from "../../servers/hosting.ts"
@@ -53,6 +55,15 @@ export const makeSdkPeer = (): McpServer => {
     return said(action)
   })
 
+  let isSignedIn = false
+  server.registerTool("sign-in-first", { description: "Wants an address to be opened first" }, () => {
+    if (isSignedIn) return said("accept")
+    isSignedIn = true
+    throw new UrlElicitationRequiredError([
+      { mode: "url", elicitationId: "2", message: "Please sign in first", url: "https://example.com/first" }
+    ])
+  })
+
   server.registerTool("think", { description: "Asks a model" }, async ({ requestId }) => {
     const { content } = await server.server.createMessage(
       { maxTokens: 7, messages: [{ role: "user", content: { type: "text", text: "What is 2 + 2?" } }] },
@@ -60,6 +71,12 @@ export const makeSdkPeer = (): McpServer => {
     )
     return said(JSON.stringify(content))
   })
+
+  let remembered = ""
+  server.server.setNotificationHandler(RootsListChangedNotificationSchema, async () => {
+    remembered = JSON.stringify((await server.server.listRoots()).roots)
+  })
+  server.registerTool("remembered", { description: "Names the folders it was last told of" }, () => said(remembered))
 
   server.registerTool("folders", { description: "Names the folders of the client" }, async ({ requestId }) => {
     const { roots } = await server.server.listRoots({}, { relatedRequestId: requestId })
