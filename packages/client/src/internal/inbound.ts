@@ -10,8 +10,7 @@ import * as Meta from "@mcp-effect/protocol/Meta"
 import type { Revision } from "@mcp-effect/protocol/Revision"
 import type { Incoming, Wire } from "@mcp-effect/transport/Transport"
 import * as Effect from "effect/Effect"
-import type * as Fiber from "effect/Fiber"
-import * as FiberSet from "effect/FiberSet"
+import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Limits from "../Limits.ts"
@@ -39,12 +38,19 @@ export const make = Effect.fnUntraced(function* (
   server: string,
   respondent: Respondent
 ): Effect.fn.Return<Inbound, never, Scope.Scope> {
-  const run = yield* FiberSet.makeRuntime()
+  const context = yield* Effect.context()
   const report = yield* reporter
   const most = yield* Limits.MaxOpenQuestions
   const listeners = new Set<Listener>()
-  const answering = new Map<JsonRpc.RequestId, Fiber.Fiber<void>>()
+  const answering = new Map<Fiber.Fiber<void>, JsonRpc.RequestId>()
+  let closed = false
   let current: () => Current | undefined = () => undefined
+  yield* Effect.addFinalizer(() =>
+    Effect.suspend(() => {
+      closed = true
+      return Fiber.interruptAll(answering.keys())
+    })
+  )
 
   const unexpected = (method: string, because: string) =>
     report(Diagnostic.UnexpectedMessage({ server, method, because, dropped: 1 }))
@@ -58,12 +64,13 @@ export const make = Effect.fnUntraced(function* (
   }
 
   const answer = (request: JsonRpc.Request) => {
+    if (closed) return
     const at = current()
     if (at === undefined || !at.revision.habits.serverRequests) {
       return unexpected(request.method, "a server may not send requests here")
     }
     if (answering.size >= most) return unexpected(request.method, `${most} requests of the server are open already`)
-    const fiber = run(
+    const fiber = Effect.runForkWith(context)(
       responseTo(request, at.revision, respondent).pipe(
         Effect.catchDefect(() =>
           Effect.succeed(failure(request.id, ErrorCode.InternalError, "this client failed to answer"))
@@ -78,17 +85,15 @@ export const make = Effect.fnUntraced(function* (
         Effect.ignore
       )
     )
-    answering.set(request.id, fiber)
-    fiber.addObserver(() => {
-      if (answering.get(request.id) === fiber) answering.delete(request.id)
-    })
+    answering.set(fiber, request.id)
+    fiber.addObserver(() => void answering.delete(fiber))
   }
 
   const hear = (message: Incoming) => {
     if ("id" in message) return answer(message)
     if (message.method === "notifications/cancelled") {
       const id = message.params?.["requestId"]
-      if (typeof id === "string" || typeof id === "number") answering.get(id)?.interruptUnsafe()
+      for (const [fiber, asked] of answering) if (asked === id) fiber.interruptUnsafe()
     }
     for (const listener of listeners) told(message.method, () => listener(message))
   }

@@ -11,6 +11,7 @@ import * as Revision from "@mcp-effect/protocol/Revision"
 import * as Version from "@mcp-effect/protocol/Version"
 import type { Incoming, Open, Transport, Wire } from "@mcp-effect/transport/Transport"
 import type { TransportError } from "@mcp-effect/transport/TransportError"
+import type * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -42,18 +43,23 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     initialize: yield* Defaults.HandshakeTimeout
   }
 
-  let wire: Wire | undefined
+  // A wire outlives the negotiation that opens it, so it is not to know its services and spans.
+  const context = yield* Effect.context()
+  const at: At = { wire: undefined, revision: Revision.v2025_11_25 }
   let wireScope: Scope.Closeable | undefined
-  let revision = Revision.v2025_11_25
   let probe: Signal | undefined
 
   /** Opens a wire in place of the one before, which is closed first. */
   const open = Effect.fnUntraced(function* (how: Open = transport.open) {
     if (wireScope !== undefined) yield* Scope.close(wireScope, Exit.void)
-    wire = undefined
+    at.wire = undefined
     probe = undefined
     wireScope = yield* Scope.fork(scope)
-    wire = yield* Scope.provide(how(options.hear), wireScope)
+    const wire = yield* Effect.updateContext(
+      Scope.provide(how(options.hear), wireScope),
+      (_: Context.Context<never>) => context
+    )
+    at.wire = wire
     return wire
   })
 
@@ -61,12 +67,13 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   const opened = (how?: Open) => Effect.match(open(how), { onSuccess: () => undefined, onFailure: Heard.failure })
 
   /** Opens the first wire. Patience begins when it is open: a slow start is no silence. */
-  const ready = Effect.suspend(() => (wire === undefined ? opened() : Effect.succeed(undefined)))
+  const ready = Effect.suspend(() => (at.wire === undefined ? opened() : Effect.succeed(undefined)))
 
   const ask = (method: keyof typeof patience, version: string) =>
     Effect.gen(function* () {
-      const asked = wire ?? (yield* open())
-      revision = revisionOf(version)
+      const asked = at.wire ?? (yield* open())
+      const revision = revisionOf(version)
+      at.revision = revision
       const params = Version.isLegacy(version) ? Revision.hello(version, sender) : revision.stamp(sender)(undefined)
       const response = yield* asked.exchange(
         { jsonrpc: "2.0", id: nextId(), method, ...(params === undefined ? {} : { params }) },
@@ -76,11 +83,11 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     }).pipe(Effect.catch((error) => Effect.succeed(Heard.failure(error))))
 
   return {
-    current: () => (wire === undefined ? undefined : { wire, revision }),
+    current: currentOf(at),
     settle: Effect.fnUntraced(function* (version) {
-      const agreed = wire ?? (yield* open())
-      revision = revisionOf(version)
-      return { wire: agreed, revision }
+      const agreed = at.wire ?? (yield* open())
+      at.revision = revisionOf(version)
+      return { wire: agreed, revision: at.revision }
     }),
     port: {
       discover: Effect.fnUntraced(function* (version) {
@@ -104,6 +111,17 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     }
   }
 })
+
+interface At {
+  wire: Wire | undefined
+  revision: Revision.Revision
+}
+
+/** Lives as long as the connection, so it holds nothing else of the negotiation. */
+const currentOf =
+  (at: At): Opening["current"] =>
+  () =>
+    at.wire === undefined ? undefined : { wire: at.wire, revision: at.revision }
 
 const patient = (duration: Duration.Duration) => ({ duration, orElse: () => Effect.succeed<Signal>(Signal.Silent()) })
 
