@@ -2,8 +2,8 @@
  * Endurance: 64 callers at one stdio and one HTTP server that die, refuse and cut connections by chance.
  *
  * A call is lost when neither answer nor failure comes, though the server answers within 30 ms or dies; one that the
- * client itself gives up as too late breaks the promise as well. It is doubled
- * when what must run once ran twice. Memory is what is held after a full collection.
+ * client itself gives up as too late breaks the promise as well. It is doubled when what must run once ran twice. Memory
+ * is what is held after a full collection.
  */
 import * as McpClient from "@mcp-effect/client/McpClient"
 import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
@@ -216,6 +216,10 @@ export const broken = (report: Report): ReadonlyArray<string> => [
   ...(report.doubled === 0 ? [] : [`${report.doubled} calls ran twice`]),
   ...report.defects.slice(0, 3),
   ...(growth(report) < 8 ? [] : [`${growth(report)} MiB more are held: ${report.held.join(" ")}`]),
+  // Each caller may hold a socket or two at either moment; what leaks does so with every call or restart.
+  ...(report.descriptors[1] - report.descriptors[0] < 200
+    ? []
+    : [`more descriptors are open: ${report.descriptors.join(", then ")}`]),
   ...(report.left === 0 ? [] : [`${report.left} processes are left`]),
   ...(report.answered > report.calls / 2 ? [] : ["fewer than half of the calls were answered"])
 ]

@@ -45,6 +45,7 @@ describe("the soak", () => {
       [{ doubled: 2 }, "ran twice"],
       [{ defects: ["TypeError"] }, "TypeError"],
       [{ held: [20, 30, 31, 31, 45, 46] }, "are held"],
+      [{ descriptors: [40, 240] }, "descriptors are open"],
       [{ left: 1 }, "are left"],
       [{ answered: 50 }, "fewer than half"]
     ]
