@@ -40,8 +40,8 @@ const say = (text: string) => process.stdout.write(`${text}\n`)
 
 /** Tests that stand in `proof`, because they need what the package may not import. */
 const elsewhere: Readonly<Record<string, ReadonlyArray<string>>> = {
-  cli: ["proof/test/cli", "proof/test/terminal"],
-  testing: ["proof/test/handlers", "proof/test/model"]
+  cli: ["packages/proof/test/cli", "packages/proof/test/terminal"],
+  testing: ["packages/proof/test/handlers", "packages/proof/test/model"]
 }
 
 const notices = (patience: number) => {
