@@ -119,7 +119,7 @@ const rows: ReadonlyArray<Row> = [
   {
     server: "effect, legacy only",
     era: "legacy",
-    modes: ["auto"],
+    modes: legacy,
     ways: { stdio: peer("effect-legacy"), http: effectOver("legacy") }
   },
   {
@@ -135,7 +135,7 @@ const rows: ReadonlyArray<Row> = [
   {
     server: "everything",
     era: "legacy",
-    modes: ["auto"],
+    modes: legacy,
     ways: {
       stdio: () => running(Servers.everythingStdio),
       http: () => running(Servers.everythingHttp),
