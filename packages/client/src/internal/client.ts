@@ -88,8 +88,6 @@ export const make = Effect.fnUntraced(function* <R>(
 
   const refuse = (reason: Reason) => Effect.fail(new McpClientError({ server, reason }))
 
-  type How = RequestOptions & Partial<Connection.Asking> & Pick<Caching.How, "onKept">
-
   const send = <M extends Method.Method>(
     fiber: Fiber.Fiber<unknown, unknown>,
     method: M,
@@ -132,18 +130,6 @@ export const make = Effect.fnUntraced(function* <R>(
     how: How = {}
   ): Effect.Effect<Method.Result<M>, McpClientError> => Effect.withFiber((fiber) => ask(fiber, method, params, how))
 
-  type PageOf<M extends ListMethod> = (
-    cursor: string | undefined,
-    how: How | undefined
-  ) => Effect.Effect<Listings[M], McpClientError>
-  const at = (cursor: string | undefined) => (cursor === undefined ? {} : { cursor })
-  const pageOf: { readonly [M in ListMethod]: PageOf<M> } = {
-    "tools/list": (cursor, how) => request("tools/list", at(cursor), how),
-    "prompts/list": (cursor, how) => request("prompts/list", at(cursor), how),
-    "resources/list": (cursor, how) => request("resources/list", at(cursor), how),
-    "resources/templates/list": (cursor, how) => request("resources/templates/list", at(cursor), how)
-  }
-
   const listOf =
     <M extends ListMethod, Item>(method: M, items: (page: Listings[M]) => ReadonlyArray<Item>) =>
     (how?: RequestOptions) => {
@@ -155,7 +141,7 @@ export const make = Effect.fnUntraced(function* <R>(
         server,
         method,
         items,
-        page: (cursor) => pageOf[method](cursor, { ...how, onKept })
+        page: (cursor) => pageOf[method](request, cursor, { ...how, onKept })
       })
       // A kept page may lead to a cursor that holds no more; by now it is forgotten (M-CACHE-16).
       return Effect.catchIf(
@@ -176,14 +162,14 @@ export const make = Effect.fnUntraced(function* <R>(
     list: (how: RequestOptions) => Effect.Effect<ReadonlyArray<A>, McpClientError>
   ) =>
     Lists.make({ watching, state: connection.state, filter, fetch: Effect.suspend(() => list({ cache: "refresh" })) })
-  const live: {
+  const live = (): {
     readonly [M in ListMethod]: () => ReturnType<typeof Lists.make<Items[M]>>
-  } = {
+  } => ({
     "tools/list": () => following({ tools: true }, listTools),
     "prompts/list": () => following({ prompts: true }, listPrompts),
     "resources/list": () => following({ resources: true }, listResources),
     "resources/templates/list": () => following({ resources: true }, listResourceTemplates)
-  }
+  })
 
   /** One round of a call, with the headers its tool declares. */
   const callOnce = (
@@ -253,24 +239,6 @@ export const make = Effect.fnUntraced(function* <R>(
       accept: (result) => toolbox.checkOutput(name, result, how.definition)
     })
 
-  const outcomeOf = (
-    tool: string,
-    args: JsonRpc.JsonObject,
-    round: number,
-    result: Method.Result<"tools/call">
-  ): Outcome =>
-    Rounds.isInputRequired(result)
-      ? Outcome.Paused({
-          continuation: {
-            tool,
-            arguments: args,
-            questions: result.inputRequests ?? {},
-            ...(result.requestState === undefined ? {} : { requestState: result.requestState }),
-            round
-          }
-        })
-      : Outcome.Done({ result })
-
   return {
     endpoint: server,
     get transport() {
@@ -294,22 +262,24 @@ export const make = Effect.fnUntraced(function* <R>(
         call: (hearing, onRound) =>
           Effect.withFiber((fiber) => call(fiber, name, args, { ...how, ...hearing }, onRound))
       }),
-    begin: Effect.fn("McpClient.begin")(function* (name, args = {}, how = {}) {
-      return outcomeOf(name, args, 1, yield* callOneRound(name, args, {}, how))
-    }),
-    resume: Effect.fn("McpClient.resume")(function* (continuation: Continuation, answers, how = {}) {
-      const { arguments: args, questions, requestState, round, tool } = continuation
-      const unanswered = Object.keys(questions).filter((key) => answers === undefined || !Object.hasOwn(answers, key))
-      if (unanswered.length > 0) {
-        const because = `there is no answer to ${unanswered.join(", ")}`
-        return yield* new McpClientError({ server, reason: new InputRequired({ method: "tools/call", because }) })
-      }
-      const retry: Rounds.Retry = {
-        ...(answers === undefined || Object.keys(answers).length === 0 ? {} : { inputResponses: answers }),
-        ...(requestState === undefined ? {} : { requestState })
-      }
-      return outcomeOf(tool, args, round + 1, yield* callOneRound(tool, args, retry, how))
-    }),
+    begin: (name, args = {}, how = {}) =>
+      operation("McpClient.begin", () =>
+        Effect.map(callOneRound(name, args, {}, how), (result) => outcomeOf(name, args, 1, result))
+      ),
+    resume: (continuation, answers, how = {}) =>
+      operation("McpClient.resume", () => {
+        const { arguments: args, questions, requestState, round, tool } = continuation
+        const unanswered = Object.keys(questions).filter((key) => answers === undefined || !Object.hasOwn(answers, key))
+        if (unanswered.length > 0) {
+          const because = `there is no answer to ${unanswered.join(", ")}`
+          return refuse(new InputRequired({ method: "tools/call", because }))
+        }
+        const retry: Rounds.Retry = {
+          ...(answers === undefined || Object.keys(answers).length === 0 ? {} : { inputResponses: answers }),
+          ...(requestState === undefined ? {} : { requestState })
+        }
+        return Effect.map(callOneRound(tool, args, retry, how), (result) => outcomeOf(tool, args, round + 1, result))
+      }),
     answer: (questions) =>
       Rounds.answers(questions, respond).pipe(
         Effect.map((answers) => answers ?? {}),
@@ -345,7 +315,10 @@ export const make = Effect.fnUntraced(function* <R>(
       const unknown = Given.oneOf("method", method, pageOf)
       if (unknown !== undefined) return Stream.fromEffect(refuse(unknown))
       return Stream.paginate(undefined as string | undefined, (cursor) =>
-        Effect.map(pageOf[method](cursor, how), (found) => [[found], Option.fromUndefinedOr(nextOf(found))] as const)
+        Effect.map(
+          pageOf[method](request, cursor, how),
+          (found) => [[found], Option.fromUndefinedOr(nextOf(found))] as const
+        )
       )
     },
     ping: (how) => operation("McpClient.ping", () => Effect.asVoid(request("ping", {}, how))),
@@ -357,28 +330,72 @@ export const make = Effect.fnUntraced(function* <R>(
     },
     changes: watching.changes,
     live: (method) => {
-      const unknown = Given.oneOf("method", method, live)
-      return unknown === undefined ? live[method]() : refuse(unknown)
+      const unknown = Given.oneOf("method", method, pageOf)
+      return unknown === undefined ? live()[method]() : refuse(unknown)
     },
     logs: logs.stream,
-    setLogLevel: Effect.fn("McpClient.setLogLevel")(logLevel.set),
-    rootsChanged: Effect.gen(function* () {
+    setLogLevel: (level) => operation("McpClient.setLogLevel", () => logLevel.set(level)),
+    rootsChanged: operation("McpClient.rootsChanged", (fiber) => {
       const method = "notifications/roots/list_changed"
-      if (handlers.roots === undefined || Result.isFailure(connection.session().revision.tell(method, {}))) return
-      const limit = Duration.toMillis(yield* Defaults.RequestTimeout)
-      yield* connection.notify({ jsonrpc: "2.0", method }, { limit: { idle: limit, total: limit } })
-    }).pipe(Effect.withSpan("McpClient.rootsChanged"))
+      const nobody = handlers.roots === undefined || Result.isFailure(connection.session().revision.tell(method, {}))
+      if (nobody) return Effect.void
+      const limit = Duration.toMillis(fiber.getRef(Defaults.RequestTimeout))
+      return connection.notify({ jsonrpc: "2.0", method }, { limit: { idle: limit, total: limit } })
+    })
   }
 })
+
+const outcomeOf = (
+  tool: string,
+  args: JsonRpc.JsonObject,
+  round: number,
+  result: Method.Result<"tools/call">
+): Outcome =>
+  Rounds.isInputRequired(result)
+    ? Outcome.Paused({
+        continuation: {
+          tool,
+          arguments: args,
+          questions: result.inputRequests ?? {},
+          ...(result.requestState === undefined ? {} : { requestState: result.requestState }),
+          round
+        }
+      })
+    : Outcome.Done({ result })
+
+type How = RequestOptions & Partial<Connection.Asking> & Pick<Caching.How, "onKept">
+
+type Ask = <M extends Method.Method>(
+  method: M,
+  params: Method.Params<M>,
+  how?: How
+) => Effect.Effect<Method.Result<M>, McpClientError>
+
+type PageOf<M extends ListMethod> = (
+  ask: Ask,
+  cursor: string | undefined,
+  how: How | undefined
+) => Effect.Effect<Listings[M], McpClientError>
+
+const at = (cursor: string | undefined) => (cursor === undefined ? {} : { cursor })
+
+const pageOf: { readonly [M in ListMethod]: PageOf<M> } = {
+  "tools/list": (ask, cursor, how) => ask("tools/list", at(cursor), how),
+  "prompts/list": (ask, cursor, how) => ask("prompts/list", at(cursor), how),
+  "resources/list": (ask, cursor, how) => ask("resources/list", at(cursor), how),
+  "resources/templates/list": (ask, cursor, how) => ask("resources/templates/list", at(cursor), how)
+}
 
 const isInvalidParams = (reason: Reason) => reason._tag === "ServerError" && reason.code === ErrorCode.InvalidParams
 
 const nextOf = ({ nextCursor }: { readonly nextCursor?: string | undefined }) => nextCursor
 
 const defaultReconnect = Effect.gen(function* () {
+  const first = yield* Defaults.ReconnectPause
   const most = yield* Defaults.ReconnectMaxPause
-  return Schedule.min([Schedule.exponential(yield* Defaults.ReconnectPause), Schedule.spaced(most)]).pipe(
+  const times = yield* Defaults.ReconnectAttempts
+  return Schedule.min([Schedule.exponential(first), Schedule.spaced(most)]).pipe(
     Schedule.jittered,
-    Schedule.upTo({ times: yield* Defaults.ReconnectAttempts })
+    Schedule.upTo({ times })
   )
 })

@@ -172,7 +172,7 @@ export const open = Effect.fnUntraced(function* <R>(
 
   /** Opens a new session as soon as the wire of this one is gone, so that the next request need not find out. */
   const watch = (watched: Session.Session) =>
-    Effect.raceFirst(watched.wire.ended, heartbeat(watched, options.heartbeat)).pipe(
+    beating(watched, options.heartbeat).pipe(
       Effect.catch((error) =>
         isClosed() || session.wire !== watched.wire || !options.transport.reopenable
           ? Effect.void
@@ -328,11 +328,18 @@ export const open = Effect.fnUntraced(function* <R>(
 const hasEnded = ({ wire }: Session.Session): Effect.Effect<boolean> =>
   Effect.raceFirst(Effect.as(Effect.exit(wire.ended), true), Effect.as(Effect.yieldNow, false))
 
-/** Asks for a sign of life every now and then, where the revision has a question for that; fails when there is none. */
-const heartbeat = (session: Session.Session, every: Duration.Duration | undefined): Effect.Effect<never, Reason> => {
-  if (every === undefined || !session.revision.supports("ping")) return Effect.never
+/**
+ * Fails when the wire is gone. Asks for a sign of life every now and then, where the revision has a question for that, and
+ * fails too when there is none.
+ */
+const beating = (
+  session: Session.Session,
+  every: Duration.Duration | undefined
+): Effect.Effect<never, Reason | TransportError> => {
+  const { ended } = session.wire
+  if (every === undefined || !session.revision.supports("ping")) return ended
   const idle = Duration.toMillis(every)
-  return Effect.withFiber((fiber) => session.ask(fiber, "ping", {}, { limit: { idle, total: idle } })).pipe(
+  const heartbeat = Effect.withFiber((fiber) => session.ask(fiber, "ping", {}, { limit: { idle, total: idle } })).pipe(
     // An error is an answer: the server lives.
     Effect.catchIf(
       ({ _tag }) => _tag === "ServerError" || _tag === "InvalidResult",
@@ -341,6 +348,7 @@ const heartbeat = (session: Session.Session, every: Duration.Duration | undefine
     Effect.delay(every),
     Effect.forever
   )
+  return Effect.raceFirst(ended, heartbeat)
 }
 
 const isAuto = (mode: Mode.Input) => mode === "auto" || (typeof mode === "object" && mode._tag === "Auto")

@@ -11,7 +11,7 @@ export interface Pacer<Input> {
 }
 
 export const make = <Input>(schedule: Schedule.Schedule<unknown, Input>): Pacer<Input> => {
-  const fresh = Schedule.toStepWithSleep(schedule)
+  const fresh = Effect.suspend(() => Schedule.toStepWithSleep(schedule))
   let step = fresh
   return {
     reset: () => {
