@@ -222,7 +222,7 @@ describe("a call that takes too long", () => {
     ["modern HTTP", Script.modern(script), "http", false]
   ] as const
 
-  it.live.each(wires)("U-57: is cancelled over %s, in the way of the wire", ([, played, kind, notified]) =>
+  it.live.each(wires)("U-57, T-CONF-5: is cancelled over %s, in the way of the wire", ([, played, kind, notified]) =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(played)
       const host = yield* Host.make()

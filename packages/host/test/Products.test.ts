@@ -175,7 +175,7 @@ const answer = () => Effect.succeed(Option.some("the answer"))
 
 describe("a file of", () => {
   for (const [name, { form, problems = [], servers, text }] of Object.entries(products)) {
-    it.live(`U-54: ${name} is read, saved as it was, and keeps all else when one server is added and one changed`, () =>
+    it.live(`U-54, T-CONF-2: ${name} is read, saved as it was, and keeps all else when one server is added and one changed`, () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const path = `${yield* fs.makeTempDirectoryScoped()}/config.json`
