@@ -29,14 +29,6 @@ const messages = damaged(
 
 const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
 
-/** The same, or one was refused for its size and had heard the same until then: what is too large may be noticed early. */
-const sameUntilTooLarge = (one: ReadonlyArray<unknown>, other: ReadonlyArray<unknown>): boolean => {
-  const refused = (heard: ReadonlyArray<unknown>) => heard.at(-1) === "TooLarge"
-  const begins = (whole: ReadonlyArray<unknown>, heard: ReadonlyArray<unknown>) =>
-    same(whole.slice(0, heard.length - 1), heard.slice(0, -1))
-  return same(one, other) || (refused(one) && begins(other, one)) || (refused(other) && begins(one, other))
-}
-
 const linesOf = (chunks: ReadonlyArray<Uint8Array>) => {
   const heard: Array<string> = []
   const feed = Lines.make({
@@ -166,7 +158,7 @@ export const targets: ReadonlyArray<Target> = [
   target(
     "event streams",
     chunked(damaged('id: 1\nevent: message\ndata: {"jsonrpc":"2.0"}\n\n: ping\n\nretry: 500\ndata: a\ndata: b\n\n')),
-    ({ places, text }) => Effect.zipWith(eventsOf(cut(text, places)), eventsOf(cut(text, [])), sameUntilTooLarge),
+    ({ places, text }) => Effect.zipWith(eventsOf(cut(text, places)), eventsOf(cut(text, [])), same),
     0.5
   ),
   target("results, requests and answers of every method and revision", results, decodesAll, 0.1),

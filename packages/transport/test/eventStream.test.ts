@@ -78,4 +78,53 @@ describe("an event stream", () => {
       }
     })
   )
+
+  const long = [
+    ["a comment", `: ${"x".repeat(200)}\n`],
+    ["a field without meaning", `other: ${"x".repeat(200)}\r\n`],
+    ["an id", `id: ${"x".repeat(200)}\r`],
+    ["a line that does not end", "x".repeat(200)]
+  ] as const
+  it.effect.each(long)("a line over the limit is TooLarge wherever it is cut: %s", ([, line]) =>
+    Effect.gen(function* () {
+      const bytes = encoder.encode(`data: one\n\n${line}data: two\n\n`)
+      for (let at = 0; at <= bytes.length; at += 7) {
+        const seen: Array<string> = []
+        const stream = EventStream.run(responseOf([bytes.subarray(0, at), bytes.subarray(at)]), {
+          limit: 100,
+          event: ({ data }) => seen.push(data) > 0
+        })
+        assert.deepInclude(yield* Effect.flip(stream), { _tag: "TooLarge", limit: 100 })
+        assert.deepStrictEqual(seen, ["one"])
+      }
+    })
+  )
+
+  it.effect("lines and events up to the limit are read wherever they are cut", () =>
+    Effect.gen(function* () {
+      const most = "y".repeat(100)
+      const bytes = encoder.encode(`: ${most}\r\ndata: ${most}\n\n: ${most}\rdata: ${most}\r\r`)
+      for (let at = 0; at <= bytes.length; at++) {
+        const seen = yield* read([bytes.subarray(0, at), bytes.subarray(at)], 100)
+        assert.deepStrictEqual(seen, [
+          ["message", undefined, most],
+          ["message", undefined, most]
+        ])
+      }
+    })
+  )
+
+  it.effect("what comes after the last event that was wanted is not looked at", () =>
+    Effect.gen(function* () {
+      const seen: Array<string> = []
+      yield* EventStream.run(
+        responseOf([encoder.encode(`data: one\n\ndata: ${"x".repeat(200)}\n\n${"z".repeat(300)}`)]),
+        {
+          limit: 100,
+          event: ({ data }) => seen.push(data) < 1
+        }
+      )
+      assert.deepStrictEqual(seen, ["one"])
+    })
+  )
 })

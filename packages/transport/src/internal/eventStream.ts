@@ -12,15 +12,41 @@ import { ResponseLost, TooLarge } from "../TransportError.ts"
 import * as Body from "./httpBody.ts"
 
 export interface Options {
-  /**
-   * The largest event, in bytes (counted in UTF-16 units). A line without meaning that is longer is skipped when it comes
-   * in one piece, and refused when it does not.
-   */
+  /** The largest event, and the longest line of any kind, in bytes (counted in UTF-16 units, without the field's name). */
   readonly limit: number
   /** Gets each event, also those without data. False stops the reading and lets go of the connection. */
   readonly event: (event: Event) => boolean
   /** Gets the milliseconds of each `retry:` line, and the last event id so far. */
   readonly retry?: (millis: number, lastEventId: string | undefined) => void
+}
+
+/** What stands before the text of a line: `data: ` and the like. */
+const fieldName = 8
+
+/**
+ * Looks for a line that is too long, and gives where it begins; -1 when there is none. Lines are measured across chunks,
+ * so it does not matter how they are cut.
+ */
+const measuring = (longest: number): ((text: string) => number) => {
+  const lineEnd = /[\r\n]/g
+  let held = 0
+  return (text) => {
+    let start = 0
+    if (held + text.length <= longest) {
+      // No line can be too long; only where the last one begins is of interest.
+      start = text.lastIndexOf("\n") + 1
+      if (text.indexOf("\r", start) !== -1) start = text.lastIndexOf("\r") + 1
+      held = start === 0 ? held + text.length : text.length - start
+      return -1
+    }
+    for (lineEnd.lastIndex = 0; ; held = 0) {
+      const end = lineEnd.exec(text)?.index ?? text.length
+      if (held + end - start > longest) return start
+      held += end - start
+      if (end === text.length) return -1
+      start = end + 1
+    }
+  }
 }
 
 /** Reads events until the body ends or `event` says stop; fails when the body breaks or an event is too large. */
@@ -32,16 +58,22 @@ export const run = (
     let wanted = true
     let tooLarge = false
     const decoder = new TextDecoder()
+    const longLine = measuring(limit + fieldName)
     const parser = makeParser(
       (parsed) => {
+        if (!wanted || tooLarge) return
         if (parsed._tag === "Retry") retry?.(Duration.toMillis(parsed.duration), parsed.lastEventId)
         else if (parsed.data.length > limit) tooLarge = true
-        else if (wanted && !tooLarge) wanted = event(parsed)
+        else wanted = event(parsed)
       },
-      { maxEventSize: limit }
+      // Only so that an event without an end does not grow for ever: what is too large is measured here.
+      { maxEventSize: 2 * limit + fieldName }
     )
     return Body.read(response, (chunk) => {
-      if (parser.feed(decoder.decode(chunk, { stream: true })) !== undefined) tooLarge = true
+      const text = decoder.decode(chunk, { stream: true })
+      const long = longLine(text)
+      const overflown = parser.feed(long === -1 ? text : text.slice(0, long)) !== undefined
+      if (wanted && (overflown || long !== -1)) tooLarge = true
       return wanted && !tooLarge
     }).pipe(
       Effect.mapError((because) => new ResponseLost({ because: `the event stream broke (${because})` })),
