@@ -175,48 +175,50 @@ const answer = () => Effect.succeed(Option.some("the answer"))
 
 describe("a file of", () => {
   for (const [name, { form, problems = [], servers, text }] of Object.entries(products)) {
-    it.live(`U-54, T-CONF-2: ${name} is read, saved as it was, and keeps all else when one server is added and one changed`, () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const path = `${yield* fs.makeTempDirectoryScoped()}/config.json`
-        yield* fs.writeFileString(path, text)
-        const configuration = yield* ConfigurationFile.load(path, { variables, answer })
-        assert.deepStrictEqual(Configuration.formOf(configuration), Option.some(form))
-        assert.deepStrictEqual(
-          configuration.entries.map((entry) => [entry.name, entry.type, at(entry)]),
-          servers.map((server) => [...server])
-        )
-        assert.deepStrictEqual(
-          configuration.problems.map(({ entry, fault }) => [entry, fault._tag]),
-          problems.map((problem) => [...problem])
-        )
-        yield* ConfigurationFile.save(path, configuration, { form })
-        assert.strictEqual(yield* fs.readFileString(path), text)
+    it.live(
+      `U-54, T-CONF-2: ${name} is read, saved as it was, and keeps all else when one server is added and one changed`,
+      () =>
+        Effect.gen(function* () {
+          const fs = yield* FileSystem.FileSystem
+          const path = `${yield* fs.makeTempDirectoryScoped()}/config.json`
+          yield* fs.writeFileString(path, text)
+          const configuration = yield* ConfigurationFile.load(path, { variables, answer })
+          assert.deepStrictEqual(Configuration.formOf(configuration), Option.some(form))
+          assert.deepStrictEqual(
+            configuration.entries.map((entry) => [entry.name, entry.type, at(entry)]),
+            servers.map((server) => [...server])
+          )
+          assert.deepStrictEqual(
+            configuration.problems.map(({ entry, fault }) => [entry, fault._tag]),
+            problems.map((problem) => [...problem])
+          )
+          yield* ConfigurationFile.save(path, configuration, { form })
+          assert.strictEqual(yield* fs.readFileString(path), text)
 
-        const [first, ...others] = configuration.entries
-        const added = ServerEntry.http({ name: "added", url: "https://new.example.com/mcp" })
-        const changed = [{ ...first!, timeout: 1_000 }, ...others, added]
-        yield* ConfigurationFile.save(path, Configuration.withEntries(configuration, changed), { form })
-        const written = yield* fs.readFileString(path)
-        for (const secret of [variables.GITHUB_TOKEN, variables.SEARCH_KEY, "the answer"])
-          assert.notInclude(written, secret)
-        const again = yield* ConfigurationFile.load(path, { variables, answer })
-        assert.isTrue(Equal.equals(again.entries, changed))
-        assert.lengthOf(again.problems, problems.length)
-        // Taking both back leaves the text that was there.
-        yield* ConfigurationFile.save(path, Configuration.withEntries(again, configuration.entries), { form })
-        const lines = (whole: string) => whole.split("\n").map((line) => line.replaceAll(/[\s,]+/g, ""))
-        assert.includeMembers(
-          lines(yield* fs.readFileString(path)),
-          lines(text).filter((line) => line.startsWith("//"))
-        )
+          const [first, ...others] = configuration.entries
+          const added = ServerEntry.http({ name: "added", url: "https://new.example.com/mcp" })
+          const changed = [{ ...first!, timeout: 1_000 }, ...others, added]
+          yield* ConfigurationFile.save(path, Configuration.withEntries(configuration, changed), { form })
+          const written = yield* fs.readFileString(path)
+          for (const secret of [variables.GITHUB_TOKEN, variables.SEARCH_KEY, "the answer"])
+            assert.notInclude(written, secret)
+          const again = yield* ConfigurationFile.load(path, { variables, answer })
+          assert.isTrue(Equal.equals(again.entries, changed))
+          assert.lengthOf(again.problems, problems.length)
+          // Taking both back leaves the text that was there.
+          yield* ConfigurationFile.save(path, Configuration.withEntries(again, configuration.entries), { form })
+          const lines = (whole: string) => whole.split("\n").map((line) => line.replaceAll(/[\s,]+/g, ""))
+          assert.includeMembers(
+            lines(yield* fs.readFileString(path)),
+            lines(text).filter((line) => line.startsWith("//"))
+          )
 
-        // The array form says the same in a file of its own.
-        const own = `${path}.array.json`
-        yield* ConfigurationFile.save(own, configuration)
-        const array = yield* ConfigurationFile.load(own, { variables, answer })
-        assert.isTrue(Equal.equals(array.entries, configuration.entries))
-      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+          // The array form says the same in a file of its own.
+          const own = `${path}.array.json`
+          yield* ConfigurationFile.save(own, configuration)
+          const array = yield* ConfigurationFile.load(own, { variables, answer })
+          assert.isTrue(Equal.equals(array.entries, configuration.entries))
+        }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
     )
   }
 })
