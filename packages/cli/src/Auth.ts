@@ -4,7 +4,6 @@
  *
  * @since 0.1.0
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Authorization from "@mcp-effect/client/Authorization"
 import type { AuthorizationError } from "@mcp-effect/client/AuthorizationError"
@@ -21,6 +20,7 @@ import { createServer } from "node:http"
 import * as Ask from "./Ask.ts"
 import * as Connecting from "./Connecting.ts"
 import { CommandFailed } from "./ExitCode.ts"
+import * as Http from "./Http.ts"
 import * as Places from "./Places.ts"
 import * as Render from "./Render.ts"
 import * as Target from "./Target.ts"
@@ -103,8 +103,14 @@ const authorized = (
     yield* work.pipe(
       Effect.scoped,
       noting,
-      Effect.provide(Layer.mergeAll(NodeHttpClient.layerUndici, flow, Layer.orDie(ClientRegistration.layer()))),
-      Effect.provide(Layer.unwrap(Effect.map(Places.tokens, (path) => TokenStore.layerFile({ path })))),
+      Effect.provide(
+        Layer.mergeAll(
+          Http.layer,
+          flow,
+          Layer.orDie(ClientRegistration.layer()),
+          Layer.unwrap(Effect.map(Places.tokens, (path) => TokenStore.layerFile({ path })))
+        )
+      ),
       Effect.mapError(failed)
     )
     yield* Console.log(given.json ? Render.json({ server, signedIn }) : `${Render.oneLine(server)}: ${said(signedIn)}`)

@@ -7,9 +7,11 @@
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Argument from "effect/cli/Argument"
+import * as CliConfig from "effect/cli/CliConfig"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
 import { CommandFailed } from "./ExitCode.ts"
 import * as Options from "./Options.ts"
 import * as Render from "./Render.ts"
@@ -191,9 +193,12 @@ const presenter: CliOutput.Presenter = {
       : CliOutput.defaultPresenter.present(event)
 }
 
+/** Nothing here writes a log, and a command of a server after `--` is more than a wizard can ask for. */
+const flags = CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] })
+
 const told = (because: string) => {
   if (because === "") return Effect.void
-  return Effect.flatMap(screen, (on) => Console.error(Render.fitted(because, on)))
+  return Effect.flatMap(screen, (on) => Console.error(Render.fitted(Render.lines(because), on)))
 }
 
 /**
@@ -210,6 +215,7 @@ export const run = (version: string) => {
     return inner(own).pipe(
       Effect.provideService(Target.ServerCommand, command),
       Effect.provideService(CliOutput.Presenter, presenter),
+      Effect.provideService(CliConfig.CliConfig, flags),
       Effect.catchTag("ShowHelp", ({ errors }) =>
         errors.length === 0 ? Effect.void : Effect.fail(new CommandFailed({ exit: "usage", because: "" }))
       ),

@@ -27,12 +27,12 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import { HttpClient } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Ask from "./Ask.ts"
 import { CommandFailed } from "./ExitCode.ts"
+import * as Http from "./Http.ts"
 import type { Options } from "./Options.ts"
 import * as Places from "./Places.ts"
 import * as Render from "./Render.ts"
@@ -112,16 +112,13 @@ const headersOf = (header: ReadonlyArray<string>) =>
     Object.fromEntries
   )
 
-/** The HTTP client: the one that is there, or Node's, with the stored token of the server where one is kept. */
+/** The HTTP client, with the stored token of the server where one is kept. */
 const httpFor = Effect.fnUntraced(function* (url: string) {
-  const { layerUndici } = yield* Effect.promise(() => import("@effect/platform-node/NodeHttpClient"))
-  const given = yield* Effect.serviceOption(HttpClient)
-  const plain = Option.isSome(given) ? Layer.succeed(HttpClient, given.value) : layerUndici
   const path = yield* Places.tokens
-  if (!(yield* Effect.orElseSucceed((yield* FileSystem.FileSystem).exists(path), () => false))) return plain
+  if (!(yield* Effect.orElseSucceed((yield* FileSystem.FileSystem).exists(path), () => false))) return Http.layer
   return Authorization.layer({ server: url }).pipe(
     Layer.provide([
-      plain,
+      Http.layer,
       TokenStore.layerFile({ path }),
       AuthorizationFlow.layerUnavailable,
       ClientRegistration.layer()
@@ -129,7 +126,7 @@ const httpFor = Effect.fnUntraced(function* (url: string) {
     Layer.catchCause((cause) => {
       const error = Cause.squash(cause)
       const because = Render.oneLine(error instanceof Error ? error.message : "it cannot be used")
-      return Layer.unwrap(Effect.as(Console.error(`note: no saved token is sent, ${because}`), plain))
+      return Layer.unwrap(Effect.as(Console.error(`note: no saved token is sent, ${because}`), Http.layer))
     })
   )
 })

@@ -54,8 +54,7 @@ const report = (client: Client, on: Screen) => {
 }
 
 /** The tools, unless the server says that it has none. */
-const tools = (client: Client) =>
-  Connecting.declares(client, "tools") ? client.listTools() : Effect.succeed(undefined)
+const tools = (client: Client) => (Connecting.declares(client, "tools") ? client.listTools() : Effect.void)
 
 /** Keeps what was found for `--prior`. */
 const save = Effect.fnUntraced(function* (client: Client, path: string) {

@@ -9,13 +9,12 @@ import * as ConfigurationHint from "@mcp-effect/host/ConfigurationHint"
 import * as Host from "@mcp-effect/host/Host"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import type { HttpClient } from "effect/http/HttpClient"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import * as Ask from "./Ask.ts"
 import * as Connecting from "./Connecting.ts"
 import { CommandFailed } from "./ExitCode.ts"
+import * as Http from "./Http.ts"
 import type { schemas } from "./Output.ts"
 import * as Places from "./Places.ts"
 import * as Render from "./Render.ts"
@@ -29,10 +28,6 @@ const problemOf = ({ column, entry, line, message }: EntryProblem) => ({
   column,
   message
 })
-
-const http: Effect.Effect<Layer.Layer<HttpClient>> = Effect.promise(() =>
-  import("@effect/platform-node/NodeHttpClient").then(({ layerUndici }) => layerUndici)
-)
 
 /** Each server in a line; what went wrong stands under it, whole. */
 const shown = (states: ReadonlyArray<Row>, on: Screen): string => {
@@ -89,7 +84,7 @@ export const servers = Effect.fnUntraced(function* (options: {
       },
       { concurrency: "unbounded" }
     )
-  }).pipe(Effect.scoped, Connecting.noting, Effect.provide(Layer.unwrap(http)))
+  }).pipe(Effect.scoped, Connecting.noting, Effect.provide(Http.layer))
   const problems = configuration.problems.map(problemOf)
   if (options.json) yield* Console.log(Render.json({ servers: states, problems }))
   else {

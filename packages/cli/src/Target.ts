@@ -5,6 +5,7 @@
  */
 import * as Context from "effect/Context"
 import * as Result from "effect/Result"
+import * as Render from "./Render.ts"
 
 /**
  * The server to look into.
@@ -41,10 +42,8 @@ export const split = (
   return at === -1 ? [words, []] : [words.slice(0, at), words.slice(at + 1)]
 }
 
-const maxShown = 80
-
-/** What was typed, short enough for a message. */
-const shown = (word: string) => (word.length > maxShown ? `${word.slice(0, maxShown)}…` : word)
+/** What was typed, fit for a message. */
+const shown = (word: string) => Render.clip(Render.oneLine(word), 80)
 
 /**
  * Takes the server from the words of a command, and gives back the words that are left. Fails with what to write.
