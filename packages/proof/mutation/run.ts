@@ -63,7 +63,8 @@ const began = performance.now()
 const sound = notices(1_200_000)
 const patience = Math.ceil(Math.max(180_000, 5 * (performance.now() - began)))
 if (sound.noticed) {
-  say(`the tests of ${name} fail without a fault\n${sound.stdout.slice(-2_000)}`)
+  const failures = sound.stdout.split("\n").filter((line) => /FAIL|Error/.test(line))
+  say(`the tests of ${name} fail without a fault\n${failures.slice(0, 20).join("\n")}`)
   process.exit(2)
 }
 
