@@ -42,7 +42,7 @@ const declared =
   /(\/\*\*(?:(?!\*\/)[\s\S])*\*\/)\nexport class (\w+) extends (?:Schema\.TaggedError<\w+>\(\)\(\s*"(\w+)",|Data\.TaggedError\("(\w+)"\))/g
 
 /** The words of a comment: tags, examples and code blocks left out. */
-const words = (comment: string): string =>
+export const words = (comment: string): string =>
   comment
     .replace(/^\/\*\*\s*|\s*\*\/$/g, "")
     .split("\n")
