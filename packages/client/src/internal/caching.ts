@@ -86,14 +86,42 @@ const isKeepable = (result: object): result is Hints =>
   typeof result.ttlMs === "number" &&
   "cacheScope" in result
 
-export const make = Effect.fnUntraced(function* (options: {
+export interface Options {
   readonly transport: Transport["Service"]
   readonly revision: () => Revision
   readonly capabilities: Capabilities.Client
-}): Effect.fn.Return<Caching> {
-  const { revision, transport } = options
+}
+
+/** The cache of a connection begins with the first request or notification that concerns it. */
+export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<Caching> {
   const store = yield* ResultCache
   const mostDrops = yield* MaxPendingDrops
+  let begun: Caching | undefined
+  const cache = () => (begun ??= begin(options, store, mostDrops))
+  return {
+    through: (method, params, how, send) =>
+      !Method.methods[method].cached ||
+      how.cache === "bypass" ||
+      how.meta !== undefined ||
+      // The hints came together with this method.
+      !options.revision().supports("server/discover") ||
+      unkeepable.some((member) => Object.hasOwn(params, member))
+        ? send()
+        : cache().through(method, params, how, send),
+    hear: (notification) => {
+      if (lists.has(notification.method) || updatedIn(notification) !== undefined) cache().hear(notification)
+    }
+  }
+})
+
+/** The address whose contents a notification says have changed. */
+const updatedIn = ({ method, params }: JsonRpc.Notification): string | undefined => {
+  const uri = method === "notifications/resources/updated" ? params?.["uri"] : undefined
+  return typeof uri === "string" ? uri : undefined
+}
+
+const begin = (options: Options, store: ResultCache, mostDrops: number): Caching => {
+  const { revision, transport } = options
   const connection = `connection ${++connections}`
   const shared = transport.kind === "http" || transport.kind === "sse"
   // Only an address says which server it is: behind the same command may be another one, with other settings.
@@ -178,22 +206,12 @@ export const make = Effect.fnUntraced(function* (options: {
   }
 
   return {
-    through: (method, params, how, send) =>
-      !Method.methods[method].cached ||
-      how.cache === "bypass" ||
-      how.meta !== undefined ||
-      // The hints came together with this method.
-      !revision().supports("server/discover") ||
-      unkeepable.some((member) => Object.hasOwn(params, member))
-        ? send()
-        : cached(method, params, how, send),
-    hear: ({ method, params }) => {
-      const changed = lists.get(method)
-      const uri = method === "notifications/resources/updated" ? params?.["uri"] : undefined
-      if (changed === undefined && typeof uri !== "string") return
+    through: cached,
+    hear: (notification) => {
       changes++
-      for (const each of changed ?? []) dropLater(groupOf(each))
-      if (typeof uri === "string") for (const whole of wholesOf(uri)) dropLater(groupOf("resources/read", whole))
+      for (const method of lists.get(notification.method) ?? []) dropLater(groupOf(method))
+      const uri = updatedIn(notification)
+      if (uri !== undefined) for (const whole of wholesOf(uri)) dropLater(groupOf("resources/read", whole))
     }
   }
-})
+}

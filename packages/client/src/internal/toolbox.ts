@@ -55,6 +55,69 @@ export const make = Effect.fnUntraced(function* (server: string, session: () => 
   const headersOf = (name: string, mine: Tool.Tool | undefined) =>
     mine === undefined ? known.get(name)?.headers : ParameterHeader.declared(mine.inputSchema)
 
+  // Most tools declare no output schema.
+  let checked: ReturnType<typeof checking> | undefined
+
+  return {
+    find: (name) => find(name, undefined),
+    checkOutput: (name, result, mine) => {
+      const schema = find(name, mine)?.outputSchema
+      if (schema === undefined || result.isError === true) return Effect.succeed(result)
+      checked ??= checking(server, report)
+      return checked(name, result, schema)
+    },
+    isRepeatable: (name, mine) => {
+      const hints = find(name, mine)?.annotations
+      return hints?.readOnlyHint === true || hints?.idempotentHint === true
+    },
+    take: (tools) => Effect.suspend(() => take(server, report, known, mirrors(), tools)),
+    mirrored: (name, args, mine) => {
+      const declared = mirrors() ? headersOf(name, mine) : undefined
+      if (declared === undefined) return unmirrored
+      const written = Result.flatMap(
+        declared,
+        (headers): Result.Result<Asking["mirrored"], ParameterHeader.CannotMirror> =>
+          headers.length === 0 ? unmirrored : ParameterHeader.write(headers, args)
+      )
+      return Result.mapError(
+        written,
+        ({ message }) => new McpClientError({ server, reason: new ToolNotCallable({ tool: name, because: message }) })
+      )
+    }
+  }
+})
+
+type Report = (diagnostic: Diagnostic) => Effect.Effect<void>
+
+const take = Effect.fnUntraced(function* (
+  server: string,
+  report: Report,
+  known: Map<string, Known>,
+  mirroring: boolean,
+  tools: ReadonlyArray<Tool.Tool>
+) {
+  const method = "tools/list"
+  const usable: Array<Tool.Tool> = []
+  known.clear()
+  for (const tool of tools) {
+    const { name } = tool
+    if (known.has(name)) {
+      yield* report(Diagnostic.DuplicateName({ server, method, name }))
+      continue
+    }
+    const headers = mirroring ? ParameterHeader.declared(tool.inputSchema) : noHeaders
+    known.set(name, { tool, headers })
+    if (Result.isSuccess(headers)) usable.push(tool)
+    else {
+      const pointer = `/tools/${tools.indexOf(tool)}`
+      yield* report(Diagnostic.ItemRejected({ server, method, pointer, name, because: headers.failure.message }))
+    }
+  }
+  return usable
+})
+
+/** What checks results against schemas, each compiled once per validator. */
+const checking = (server: string, report: Report) => {
   const checks = new WeakMap<Validator, WeakMap<JsonObject, Check | undefined>>()
   const reported = new WeakSet<JsonObject>()
 
@@ -76,7 +139,7 @@ export const make = Effect.fnUntraced(function* (server: string, session: () => 
     return Result.getOrUndefined(compiled)
   })
 
-  const checked = Effect.fnUntraced(function* (
+  return Effect.fnUntraced(function* (
     name: string,
     result: Tool.CallResult,
     schema: JsonObject
@@ -91,50 +154,4 @@ export const make = Effect.fnUntraced(function* (server: string, session: () => 
     if (finding._tag === "Unchecked") yield* unchecked(name, schema, finding.because)
     return result
   })
-
-  return {
-    find: (name) => find(name, undefined),
-    checkOutput: (name, result, mine) => {
-      const schema = find(name, mine)?.outputSchema
-      return schema === undefined || result.isError === true ? Effect.succeed(result) : checked(name, result, schema)
-    },
-    isRepeatable: (name, mine) => {
-      const hints = find(name, mine)?.annotations
-      return hints?.readOnlyHint === true || hints?.idempotentHint === true
-    },
-    take: Effect.fnUntraced(function* (tools) {
-      const mirroring = mirrors()
-      const method = "tools/list"
-      const usable: Array<Tool.Tool> = []
-      known.clear()
-      for (const tool of tools) {
-        const { name } = tool
-        if (known.has(name)) {
-          yield* report(Diagnostic.DuplicateName({ server, method, name }))
-          continue
-        }
-        const headers = mirroring ? ParameterHeader.declared(tool.inputSchema) : noHeaders
-        known.set(name, { tool, headers })
-        if (Result.isSuccess(headers)) usable.push(tool)
-        else {
-          const pointer = `/tools/${tools.indexOf(tool)}`
-          yield* report(Diagnostic.ItemRejected({ server, method, pointer, name, because: headers.failure.message }))
-        }
-      }
-      return usable
-    }),
-    mirrored: (name, args, mine) => {
-      const declared = mirrors() ? headersOf(name, mine) : undefined
-      if (declared === undefined) return unmirrored
-      const written = Result.flatMap(
-        declared,
-        (headers): Result.Result<Asking["mirrored"], ParameterHeader.CannotMirror> =>
-          headers.length === 0 ? unmirrored : ParameterHeader.write(headers, args)
-      )
-      return Result.mapError(
-        written,
-        ({ message }) => new McpClientError({ server, reason: new ToolNotCallable({ tool: name, because: message }) })
-      )
-    }
-  }
-})
+}
