@@ -390,12 +390,17 @@ const isInvalidParams = (reason: Reason) => reason._tag === "ServerError" && rea
 
 const nextOf = ({ nextCursor }: { readonly nextCursor?: string | undefined }) => nextCursor
 
+let usual: { readonly settings: ReadonlyArray<unknown>; readonly schedule: Schedule.Schedule<unknown> } | undefined
+
+/** Connections with the same settings share a schedule, which has no state. */
 const defaultReconnect = Effect.gen(function* () {
   const first = yield* Defaults.ReconnectPause
   const most = yield* Defaults.ReconnectMaxPause
   const times = yield* Defaults.ReconnectAttempts
-  return Schedule.min([Schedule.exponential(first), Schedule.spaced(most)]).pipe(
-    Schedule.jittered,
-    Schedule.upTo({ times })
-  )
+  const settings = [first, most, times]
+  if (usual === undefined || usual.settings.some((setting, index) => setting !== settings[index])) {
+    const paced = Schedule.min([Schedule.exponential(first), Schedule.spaced(most)])
+    usual = { settings, schedule: Schedule.upTo(Schedule.jittered(paced), { times }) }
+  }
+  return usual.schedule
 })
