@@ -83,7 +83,7 @@ export const textOf = ({ content }: { readonly content: ReadonlyArray<object> })
 
 /** Something that another fiber sees soon, or never. */
 export const soon = <A, E>(effect: Effect.Effect<A, E>, because: string): Effect.Effect<A, E | Unmet> =>
-  Effect.timeoutOrElse(effect, { duration: "10 seconds", orElse: () => new Unmet({ because }) })
+  Effect.timeoutOrElse(effect, { duration: "30 seconds", orElse: () => new Unmet({ because }) })
 
 /** The same call again until something has happened: a legacy server over HTTP may not be listened to yet. */
 export const until = <A, E, E2>(happened: Effect.Effect<A, E>, again: Effect.Effect<unknown, E2>, because: string) =>
