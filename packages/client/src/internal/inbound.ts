@@ -86,6 +86,8 @@ export const make = Effect.fnUntraced(function* (
       )
     )
     answering.set(fiber, request.id)
+    // It may have been closed by what the handler did at once.
+    if (closed) fiber.interruptUnsafe()
     fiber.addObserver(() => void answering.delete(fiber))
   }
 
