@@ -33,13 +33,16 @@ export interface Entry {
   readonly package: string
   readonly module: string
   readonly tag: string
+  /** What happened, and when. */
   readonly about: string
+  /** What the reader can do about it; empty where the comment does not say. */
+  readonly change: string
   /** What it says may be computed from: fields in the order of the class. */
   readonly fields: ReadonlyArray<Field>
 }
 
 const declared =
-  /(\/\*\*(?:(?!\*\/)[\s\S])*\*\/)\nexport class (\w+) extends (?:Schema\.TaggedError<\w+>\(\)\(\s*"(\w+)",|Data\.TaggedError\("(\w+)"\))/g
+  /(\/\*\*(?:(?!\*\/)[\s\S])*\*\/)\n(?:\/\/[^\n]*\n)*export class (\w+) extends (?:Schema\.TaggedError<\w+>\(\)\(\s*"(\w+)",|Data\.TaggedError\("(\w+)"\))/g
 
 /** The words of a comment: tags, examples and code blocks left out. */
 export const words = (comment: string): string =>
@@ -108,11 +111,13 @@ export const entries = (): ReadonlyArray<Entry> =>
           const after = match.index + match[0].length
           const typed = match[4] !== undefined && text[after] !== "<"
           const start = typed ? -1 : text.indexOf("{", after)
+          const [about = "", change = ""] = words(match[1]!).split(/\n\nWhat to change: /)
           return {
             package: name,
             module: file.replace(".ts", ""),
             tag: (match[3] ?? match[4])!,
-            about: words(match[1]!),
+            about,
+            change,
             fields: start < 0 ? [] : fieldsOf(bracketed(text, start))
           }
         })
@@ -122,11 +127,12 @@ export const entries = (): ReadonlyArray<Entry> =>
 const fieldLine = ({ about, name, optional }: Field): string =>
   `- \`${name}\`${optional ? " (if known)" : ""}${about === undefined ? "" : `: ${about}`}`
 
-const entryText = ({ about, fields, module, package: of, tag }: Entry): string =>
+const entryText = ({ about, change, fields, module, package: of, tag }: Entry): string =>
   [
     `### ${tag}`,
     `\`@mcp-effect/${of}/${module}\``,
     about,
+    ...(change === "" ? [] : [`**What to change:** ${change}`]),
     ...(fields.length === 0 ? [] : [fields.map(fieldLine).join("\n")])
   ].join("\n\n")
 

@@ -50,6 +50,8 @@ export const codeOf = (name: Name): number => table.find((row) => row.name === n
  * The command could not do what was asked. `because` is for a person and safe to print; it is written to standard error
  * once, by `Commands.run`. Nothing is written when it is empty.
  *
+ * What to change: what `because` names; the exit code tells programs which kind it is.
+ *
  * @category errors
  * @since 0.1.0
  */

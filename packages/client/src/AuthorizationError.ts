@@ -99,6 +99,8 @@ export type Reason = typeof Reason.Type
  *   })
  * ```
  *
+ * What to change: look at the `reason`; each says its own.
+ *
  * @category errors
  * @since 0.1.0
  */

@@ -22,6 +22,8 @@ import * as Scope from "effect/Scope"
 /**
  * The address was not opened: it is no web address, or the platform's opener is missing or failed.
  *
+ * What to change: open the address by hand, or provide a `Browser` of your own that shows it to the user.
+ *
  * @category errors
  * @since 0.1.0
  */

@@ -116,6 +116,8 @@ export interface Known {
 /**
  * The address of a client id metadata document must be https with a path (A-4-1).
  *
+ * What to change: host the document at an https address with a path, without fragment, user name and password.
+ *
  * @category errors
  * @since 0.1.0
  */

@@ -10,6 +10,8 @@ import { about } from "./internal/authorization/wording.ts"
  * There is no way to get a client id: none is configured for this issuer, it takes no client id metadata document of
  * ours, and it has no registration.
  *
+ * What to change: register a client at the issuer, and give its id to `ClientRegistration` as `preRegistered`.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -23,6 +25,9 @@ export class ClientIdNeeded extends Schema.TaggedError<ClientIdNeeded>()("Client
 
 /**
  * The authorization server refused to register this client.
+ *
+ * What to change: register a client by hand and give its id as `preRegistered`; `error` says what the issuer did not
+ * like.
  *
  * @category errors
  * @since 0.1.0
@@ -41,6 +46,8 @@ export class RegistrationRefused extends Schema.TaggedError<RegistrationRefused>
 /**
  * A client that was registered by hand belongs to another issuer than the server now names (M-AUTH-19). Its secret was
  * not sent.
+ *
+ * What to change: configure a client for the issuer in `found`, if you trust it.
  *
  * @category errors
  * @since 0.1.0

@@ -101,6 +101,8 @@ export type Values = { readonly [name: string]: Value }
 /**
  * What of an answer does not fit. It holds names and rules, never what was typed.
  *
+ * What to change: ask the user again for the fields in `problems`.
+ *
  * @category errors
  * @since 0.1.0
  */

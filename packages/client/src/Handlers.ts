@@ -18,6 +18,8 @@ import * as Schema from "effect/Schema"
  * A handler will not or cannot answer. In the legacy era the server gets this as an error; in the modern era the call
  * that asked fails with `InputRequired`. A user who says no is no failure: that is the answer `{ action: "decline" }`.
  *
+ * What to change: nothing, when refusing was meant. Otherwise look at the handler: `because` is its own.
+ *
  * @category errors
  * @since 0.1.0
  */

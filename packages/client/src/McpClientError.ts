@@ -17,6 +17,8 @@ import * as Schema from "effect/Schema"
  * The server answered with a JSON-RPC error. Code and data are the server's, untouched; `ErrorCode.nameOf` names the
  * codes the protocol defines.
  *
+ * What to change: what was asked, when `code` is about parameters or a name; otherwise see the server's log.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -35,6 +37,8 @@ export class ServerError extends Schema.TaggedError<ServerError>()("ServerError"
 /**
  * The server refused the version of this connection and named no other that could be spoken instead. Nothing ran.
  *
+ * What to change: use mode `auto`, or update the older of the two.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -52,8 +56,10 @@ export class NoMutualVersion extends Schema.TaggedError<NoMutualVersion>()("NoMu
 }
 
 /**
- * No answer came in time. The request was cancelled in the way of the wire. Raise the limit with the `timeout` option
- * of the call or the `RequestTimeout` default.
+ * No answer came in time. The request was cancelled in the way of the wire.
+ *
+ * What to change: raise the `timeout` option of the call, or the `RequestTimeout` default, when the server needs
+ * longer.
  *
  * @category errors
  * @since 0.1.0
@@ -74,6 +80,8 @@ const told = ({ hint, message }: TransportError) => (hint === undefined ? messag
 /**
  * The wire failed, and asking again is safe: the request only reads, or it never left.
  *
+ * What to change: ask again; when that fails too, see what `cause` says of the wire.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -88,7 +96,10 @@ export class WireFailed extends Schema.TaggedError<WireFailed>()("WireFailed", {
 
 /**
  * The wire failed after a call had been sent and before its answer came: the tool may have run, or not. Nothing was
- * sent again. Find out what happened before you repeat the call.
+ * sent again.
+ *
+ * What to change: find out what happened before you repeat the call. `repeatable` lets a call that may run twice be
+ * sent again by itself.
  *
  * @category errors
  * @since 0.1.0
@@ -104,6 +115,8 @@ export class OutcomeUnknown extends Schema.TaggedError<OutcomeUnknown>()("Outcom
 
 /**
  * The session is gone and no new one could be opened in its place. `cause` says why; the next request tries again.
+ *
+ * What to change: see what `cause` says: the server is down, or does not take this client any more.
  *
  * @category errors
  * @since 0.1.0
@@ -121,6 +134,8 @@ export class Disconnected extends Schema.TaggedError<Disconnected>()("Disconnect
  * The server asks for input before it answers (a multi round-trip request), and it cannot be given: there is no handler
  * for the question, a handler refused, or the server went on asking past `MaxInputRounds`.
  *
+ * What to change: give the connection a handler for the question, or raise `MaxInputRounds`; `because` says which.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -137,6 +152,9 @@ export class InputRequired extends Schema.TaggedError<InputRequired>()("InputReq
  * The tool may not be called over HTTP: a header it declares breaks the rules, or an argument cannot be mirrored into
  * one (M-XH). Nothing was sent.
  *
+ * What to change: the argument that `because` names; a wrong declaration is for the server's author. Over stdio the
+ * tool can be called.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -151,6 +169,8 @@ export class ToolNotCallable extends Schema.TaggedError<ToolNotCallable>()("Tool
 
 /**
  * The method does not exist in the legacy era. Nothing was sent.
+ *
+ * What to change: do without it on this server: look at `agreement.era` first.
  *
  * @category errors
  * @since 0.1.0
@@ -167,6 +187,8 @@ export class NotAvailableInLegacy extends Schema.TaggedError<NotAvailableInLegac
 /**
  * The method does not exist in the modern era. Nothing was sent.
  *
+ * What to change: do without it on this server: look at `agreement.era` first.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -181,6 +203,9 @@ export class NotAvailableInModern extends Schema.TaggedError<NotAvailableInModer
 
 /**
  * A list went on past `MaxPages` or `MaxItems`, or came back to a cursor it had already given.
+ *
+ * What to change: raise `MaxPages` or `MaxItems` for a list that is so long; a cursor that comes back is for the
+ * server's author.
  *
  * @category errors
  * @since 0.1.0
@@ -199,6 +224,8 @@ export class ListTooLong extends Schema.TaggedError<ListTooLong>()("ListTooLong"
 /**
  * The server ended a subscription to changes in good order, and did so again whenever it was asked anew.
  *
+ * What to change: read the list or the resource now and then instead; the server's log may say why it ends them.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -214,6 +241,8 @@ export class SubscriptionEnded extends Schema.TaggedError<SubscriptionEnded>()("
 /**
  * What the tool gave does not fit the output schema it declares, or is missing (M-TOOL-21). The tool has run. A result
  * with `isError` never ends here.
+ *
+ * What to change: nothing here: the server's author has to correct the tool or the schema.
  *
  * @category errors
  * @since 0.1.0
@@ -231,8 +260,10 @@ export class OutputInvalid extends Schema.TaggedError<OutputInvalid>()("OutputIn
 }
 
 /**
- * The server made a task of the call instead of answering it, and this operation waits for no task. `Tasks.follow` goes on
- * with it, `Tasks.call` would have waited. Only a client that declared the extension gets this.
+ * The server made a task of the call instead of answering it, and this operation waits for no task. Only a client that
+ * declared the extension gets this.
+ *
+ * What to change: call with `Tasks.call`, or go on with `Tasks.follow`.
  *
  * @category errors
  * @since 0.1.0
@@ -249,6 +280,8 @@ export class BecameTask extends Schema.TaggedError<BecameTask>()("BecameTask", {
 /**
  * A task came to an end without a result: it was cancelled, or the server keeps it no longer (`ttlMs`). A task that failed
  * gives the server's own error (`ServerError`).
+ *
+ * What to change: start the call again, if it was not cancelled on purpose.
  *
  * @category errors
  * @since 0.1.0
@@ -267,6 +300,8 @@ export class TaskEnded extends Schema.TaggedError<TaskEnded>()("TaskEnded", {
 
 /**
  * The program gave an option or a name that does not exist; programs without types can. Nothing was sent.
+ *
+ * What to change: give what `allowed` names.
  *
  * @category errors
  * @since 0.1.0
@@ -331,6 +366,8 @@ export type Reason = typeof Reason.Type
  *     .callTool("search", { q: "effect" })
  *     .pipe(Effect.catchReason("McpClientError", "RequestTimedOut", () => Effect.succeed(undefined)))
  * ```
+ *
+ * What to change: look at the `reason`; each says its own.
  *
  * @category errors
  * @since 0.1.0

@@ -11,6 +11,8 @@ import { listed } from "./internal/authorization/wording.ts"
  * A document or an endpoint could not be reached, or answered with a status that says nothing (429, 5xx). Nothing was
  * thrown away; asking again may help.
  *
+ * What to change: try again later; see that the address in `url` can be reached from here.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -31,6 +33,8 @@ export class EndpointFailed extends Schema.TaggedError<EndpointFailed>()("Endpoi
 /**
  * A document says something that cannot be used.
  *
+ * What to change: nothing here: the server's operator has to correct the document at `url`.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -46,6 +50,8 @@ export class MetadataInvalid extends Schema.TaggedError<MetadataInvalid>()("Meta
 
 /**
  * The protected resource metadata speaks for another resource than the server in use (RFC 9728 section 3.3, A-2-5).
+ *
+ * What to change: the server's URL: write it as the metadata does, if that is the server you mean.
  *
  * @category errors
  * @since 0.1.0
@@ -63,6 +69,8 @@ export class ResourceMismatch extends Schema.TaggedError<ResourceMismatch>()("Re
 /**
  * The server names an authorization server that publishes no metadata.
  *
+ * What to change: ask the operator; `tried` are the addresses where metadata should be.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -78,6 +86,9 @@ export class MetadataMissing extends Schema.TaggedError<MetadataMissing>()("Meta
 /**
  * A document or an answer names another issuer than the one expected (M-AUTH-12, M-AUTH-26). Where `where` is
  * `metadata`, the only way around is to name the issuer you trust in the options.
+ *
+ * What to change: set the option `issuer` to the one you trust, when `where` is `metadata` or `configuration`. For
+ * `response` sign in again, and distrust the server if it happens twice.
  *
  * @category errors
  * @since 0.1.0
@@ -105,6 +116,8 @@ export class IssuerMismatch extends Schema.TaggedError<IssuerMismatch>()("Issuer
  * The authorization server does not show that it supports PKCE with S256 (M-AUTH-13). `methods` is absent when its
  * metadata is silent; the option `assumePkce` accepts that for one server.
  *
+ * What to change: set `assumePkce` if you know that it does support it; otherwise this server cannot be used safely.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -122,6 +135,9 @@ export class PkceUnsupported extends Schema.TaggedError<PkceUnsupported>()("Pkce
 /**
  * An address found in metadata, in a challenge or in a redirect that must not be used: no https, or a host inside
  * (T-SEC-1, T-SEC-3). Nothing was sent to it.
+ *
+ * What to change: nothing, unless you know the address: `allowInside` allows one inside, and https is wanted all the
+ * same.
  *
  * @category errors
  * @since 0.1.0

@@ -24,6 +24,8 @@ export const maxLength = 8_192
 /**
  * The address may not be opened. The client refuses it before any handler sees it.
  *
+ * What to change: nothing: the server must not ask for such an address.
+ *
  * @category errors
  * @since 0.1.0
  */

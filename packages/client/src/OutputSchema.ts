@@ -89,6 +89,8 @@ export type Check = (value: unknown) => Finding
 /**
  * A schema cannot be used: another dialect, a reference to what is not in it, over a bound, or no schema at all.
  *
+ * What to change: nothing here: the schema is the server's. The tool stays usable, its output is not checked.
+ *
  * @category errors
  * @since 0.1.0
  */

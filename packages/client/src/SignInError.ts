@@ -10,6 +10,8 @@ import { about } from "./internal/authorization/wording.ts"
  * Somebody has to sign in, and nobody can be asked here: no browser, no listener, or the request was one that never
  * asks, such as the DELETE that ends a session.
  *
+ * What to change: sign in beforehand where somebody can be asked, or give the program a `Browser`.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -24,6 +26,9 @@ export class SignInUnavailable extends Schema.TaggedError<SignInUnavailable>()("
 /**
  * The port of the registered redirect address is taken (T-OAUTH-6). No browser was opened.
  *
+ * What to change: free the port, or call `signOut({ forget: true })`, so that the client is registered anew with
+ * another one.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -37,6 +42,8 @@ export class CallbackPortBusy extends Schema.TaggedError<CallbackPortBusy>()("Ca
 
 /**
  * Nobody finished the sign-in in time.
+ *
+ * What to change: sign in again, or raise `SignInTimeout`.
  *
  * @category errors
  * @since 0.1.0
@@ -53,6 +60,8 @@ export class SignInTimedOut extends Schema.TaggedError<SignInTimedOut>()("SignIn
 /**
  * The user declined (`access_denied`). Not asked again by itself.
  *
+ * What to change: start the sign-in again when the user wants to.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -67,6 +76,8 @@ export class SignInDeclined extends Schema.TaggedError<SignInDeclined>()("SignIn
 
 /**
  * The authorization server answered the sign-in with an error.
+ *
+ * What to change: what `error` names; it is the authorization server's own code, from RFC 6749 or its documentation.
  *
  * @category errors
  * @since 0.1.0
@@ -83,6 +94,8 @@ export class SignInRefused extends Schema.TaggedError<SignInRefused>()("SignInRe
 
 /**
  * The answer to the sign-in cannot be trusted or read: its `state` is not ours, or it has no code. It was discarded.
+ *
+ * What to change: start the sign-in again.
  *
  * @category errors
  * @since 0.1.0

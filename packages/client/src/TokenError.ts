@@ -9,6 +9,8 @@ import { about, listed } from "./internal/authorization/wording.ts"
 /**
  * The token endpoint refused. `error` is the code of OAuth, for example `invalid_grant`.
  *
+ * What to change: sign in again for `invalid_grant`; look at the client's id and secret for `invalid_client`.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -26,6 +28,8 @@ export class TokenRefused extends Schema.TaggedError<TokenRefused>()("TokenRefus
 /**
  * The token endpoint answered with something that is no token.
  *
+ * What to change: nothing here: see that `url` is a token endpoint, and tell its operator.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -41,6 +45,9 @@ export class TokenMalformed extends Schema.TaggedError<TokenMalformed>()("TokenM
 /**
  * The server answered 401 to a token it was just given (A-1-2). Not tried again.
  *
+ * What to change: ask the operator: the server does not take what its authorization server gives, often because of the
+ * audience.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -55,6 +62,8 @@ export class TokenRejected extends Schema.TaggedError<TokenRejected>()("TokenRej
 
 /**
  * The server wants scopes that authorizing again did not bring (A-10-4).
+ *
+ * What to change: sign in as somebody who may do this.
  *
  * @category errors
  * @since 0.1.0
@@ -73,6 +82,8 @@ export class InsufficientScope extends Schema.TaggedError<InsufficientScope>()("
 /**
  * One operation needed more rounds of authorization than `MaxRounds` (3) allows.
  *
+ * What to change: ask the operator why the server goes on asking, or raise `MaxRounds`.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -86,6 +97,8 @@ export class TooManyRounds extends Schema.TaggedError<TooManyRounds>()("TooManyR
 
 /**
  * A key could not be used: it cannot be read, or signing with it failed.
+ *
+ * What to change: the key or its algorithm.
  *
  * @category errors
  * @since 0.1.0
@@ -101,6 +114,8 @@ export class SigningFailed extends Schema.TaggedError<SigningFailed>()("SigningF
 
 /**
  * Credentials that the program supplies (an identity token, a workload token) could not be got.
+ *
+ * What to change: what gives the program these credentials; `because` is its own.
  *
  * @category errors
  * @since 0.1.0

@@ -20,6 +20,8 @@ import * as FileStore from "./internal/authorization/fileStore.ts"
 /**
  * The store could not be read, written or locked. `because` holds no stored text.
  *
+ * What to change: see that the place can be read and written by this user, and that no other program holds its lock.
+ *
  * @category errors
  * @since 0.1.0
  */

@@ -19,6 +19,8 @@ import type { McpClientError } from "./McpClientError.ts"
 /**
  * The tool reports failure: its result has `isError`.
  *
+ * What to change: what was asked: `content` holds what the tool says about it.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -37,6 +39,8 @@ export class ToolFailed extends Schema.TaggedError<ToolFailed>()("ToolFailed", {
 /**
  * The arguments do not fit the schema given for them. Nothing was sent.
  *
+ * What to change: the argument at `pointer`.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -53,6 +57,8 @@ export class ArgumentsInvalid extends Schema.TaggedError<ArgumentsInvalid>()("Ar
 
 /**
  * The tool succeeded, and what it gave does not decode with the schema given for it.
+ *
+ * What to change: the schema, so that it says what the tool really gives.
  *
  * @category errors
  * @since 0.1.0

@@ -26,6 +26,8 @@ const place = { line: Schema.Int, column: Schema.Int }
 /**
  * The file could not be read or watched: it is not there, or may not be read.
  *
+ * What to change: see that the file is there and may be read.
+ *
  * @category the whole file
  * @since 0.1.0
  */
@@ -38,6 +40,8 @@ export class Unreadable extends Schema.TaggedError<Unreadable>()("Unreadable", {
 /**
  * The file could not be written. What was there before is still there.
  *
+ * What to change: see that the folder is there and may be written.
+ *
  * @category the whole file
  * @since 0.1.0
  */
@@ -48,8 +52,9 @@ export class Unwritable extends Schema.TaggedError<Unwritable>()("Unwritable", {
 }
 
 /**
- * The file is not what it was when it was read: somebody else has written it since. Nothing was written. Load it again and
- * make the change there, or save with `force`.
+ * The file is not what it was when it was read: somebody else has written it since. Nothing was written.
+ *
+ * What to change: load it again and make the change there, or save with `force`.
  *
  * @category the whole file
  * @since 0.1.0
@@ -64,6 +69,8 @@ export class ChangedMeanwhile extends Schema.TaggedError<ChangedMeanwhile>()("Ch
 
 /**
  * The bytes are no text in the encoding they were read with.
+ *
+ * What to change: save the file as UTF-8, or read it with the encoding in `looksLike`.
  *
  * @category the whole file
  * @since 0.1.0
@@ -83,6 +90,8 @@ export class NotText extends Schema.TaggedError<NotText>()("NotText", {
 /**
  * A bound was reached: bytes of the file, entries, or depth.
  *
+ * What to change: split the file.
+ *
  * @category the whole file
  * @since 0.1.0
  */
@@ -98,6 +107,8 @@ export class TooMuch extends Schema.TaggedError<TooMuch>()("TooMuch", {
 /**
  * The text is no JSON, comments and trailing commas allowed.
  *
+ * What to change: what stands at the line and column that the message names.
+ *
  * @category the whole file
  * @since 0.1.0
  */
@@ -112,6 +123,8 @@ export class SyntaxWrong extends Schema.TaggedError<SyntaxWrong>()("SyntaxWrong"
 
 /**
  * The text is JSON, but in none of the forms a configuration has.
+ *
+ * What to change: write an array of entries, or an object with `mcpServers` or `servers`.
  *
  * @category the whole file
  * @since 0.1.0
@@ -138,6 +151,8 @@ export const Reason = Schema.Union([Unreadable, Unwritable, ChangedMeanwhile, No
 /**
  * Nothing was read, or nothing was written.
  *
+ * What to change: look at the `reason`; each says its own.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -154,6 +169,8 @@ export class ConfigurationError extends Schema.TaggedError<ConfigurationError>()
 /**
  * A member that is missing, or has a value it cannot have.
  *
+ * What to change: write the value that `because` asks for.
+ *
  * @category one entry
  * @since 0.1.0
  */
@@ -166,6 +183,8 @@ export class MemberWrong extends Schema.TaggedError<MemberWrong>()("MemberWrong"
 /**
  * A member that is written twice.
  *
+ * What to change: keep one of the two.
+ *
  * @category one entry
  * @since 0.1.0
  */
@@ -177,6 +196,8 @@ export class MemberTwice extends Schema.TaggedError<MemberTwice>()("MemberTwice"
 
 /**
  * Two entries with one name. The first one counts.
+ *
+ * What to change: give one of them another name.
  *
  * @category one entry
  * @since 0.1.0
@@ -194,6 +215,8 @@ export class NameTwice extends Schema.TaggedError<NameTwice>()("NameTwice", {
 /**
  * Nothing says how to reach the server, or two things do (T-CONF-1).
  *
+ * What to change: write `command` or `url`; when both are there, keep one, or say which with `type`.
+ *
  * @category one entry
  * @since 0.1.0
  */
@@ -210,6 +233,8 @@ export class TransportUnclear extends Schema.TaggedError<TransportUnclear>()("Tr
 /**
  * The era is none, or none that this transport can have (U-11).
  *
+ * What to change: write the era that `because` allows.
+ *
  * @category one entry
  * @since 0.1.0
  */
@@ -221,6 +246,8 @@ export class EraWrong extends Schema.TaggedError<EraWrong>()("EraWrong", { becau
 
 /**
  * A URL that cannot be used. The URL itself is not shown.
+ *
+ * What to change: write the whole address, beginning with https or http; credentials belong into `headers`.
  *
  * @category one entry
  * @since 0.1.0
@@ -243,6 +270,8 @@ export class UrlWrong extends Schema.TaggedError<UrlWrong>()("UrlWrong", {
 /**
  * A name or value with characters that cannot be sent: NUL, a line break in a header, `=` in a variable's name.
  *
+ * What to change: take the character out.
+ *
  * @category one entry
  * @since 0.1.0
  */
@@ -257,6 +286,8 @@ export class CharacterForbidden extends Schema.TaggedError<CharacterForbidden>()
 
 /**
  * A variable that is not set, and has no default (T-CONF-3).
+ *
+ * What to change: set the variable, or write a default: `${NAME:-default}`.
  *
  * @category one entry
  * @since 0.1.0
@@ -273,6 +304,8 @@ export class VariableMissing extends Schema.TaggedError<VariableMissing>()("Vari
 /**
  * A placeholder of another product that means nothing here, such as `${config:editor.font}`.
  *
+ * What to change: write the value itself; for the text as it stands double the dollar sign.
+ *
  * @category one entry
  * @since 0.1.0
  */
@@ -286,6 +319,8 @@ export class PlaceholderUnknown extends Schema.TaggedError<PlaceholderUnknown>()
 
 /**
  * An input that `inputs` does not declare, or that nobody answered.
+ *
+ * What to change: declare the input in `inputs`, or give it a default.
  *
  * @category one entry
  * @since 0.1.0
@@ -304,6 +339,8 @@ export class InputMissing extends Schema.TaggedError<InputMissing>()("InputMissi
 
 /**
  * A text that is too long once its variables are filled in.
+ *
+ * What to change: shorten what the variables hold.
  *
  * @category one entry
  * @since 0.1.0
@@ -357,6 +394,8 @@ export const pathText = (path: ReadonlyArray<string | number>): string =>
 
 /**
  * One thing wrong with one entry. The entry was left out; every problem of every entry is reported.
+ *
+ * What to change: look at its `fault`; each says its own.
  *
  * @category errors
  * @since 0.1.0

@@ -10,6 +10,8 @@ import * as Schema from "effect/Schema"
 /**
  * There is no server of this name.
  *
+ * What to change: use a name in `known`, or add the server first.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -24,7 +26,9 @@ export class UnknownServer extends Schema.TaggedError<UnknownServer>()("UnknownS
 }
 
 /**
- * The name is taken. Remove the other server first, or choose another name.
+ * The name is taken.
+ *
+ * What to change: remove the other server first, or choose another name.
  *
  * @category errors
  * @since 0.1.0
@@ -36,7 +40,9 @@ export class NameTaken extends Schema.TaggedError<NameTaken>()("NameTaken", { na
 }
 
 /**
- * The server is not ready. Wait with `ready`, or look at its `state`.
+ * The server is not ready.
+ *
+ * What to change: wait with `ready`; for a server that failed see `because`.
  *
  * @category errors
  * @since 0.1.0
@@ -57,6 +63,8 @@ export class NotReady extends Schema.TaggedError<NotReady>()("NotReady", {
 /**
  * The server was stopped while something of it was going on. A tool call may have run.
  *
+ * What to change: find out whether the call ran before you repeat it.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -68,6 +76,9 @@ export class ServerStopped extends Schema.TaggedError<ServerStopped>()("ServerSt
 
 /**
  * The program has no way to reach such a server (U-45).
+ *
+ * What to change: provide the service that `needs` names, for example with `NodeServices.layer` or a layer of
+ * `HttpClient`.
  *
  * @category errors
  * @since 0.1.0
@@ -86,6 +97,8 @@ export class CannotReach extends Schema.TaggedError<CannotReach>()("CannotReach"
  * Something in this program broke while the server was being run: a transport or a hook that died. A bug, not a fault of
  * the server.
  *
+ * What to change: the code that `cause` points to.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -101,6 +114,8 @@ export class Crashed extends Schema.TaggedError<Crashed>()("Crashed", {
 /**
  * There is no such tool now: its server is not ready, has no such tool, or its entry hides it.
  *
+ * What to change: use a name that `catalogue` holds now.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -112,6 +127,8 @@ export class UnknownTool extends Schema.TaggedError<UnknownTool>()("UnknownTool"
 
 /**
  * The call was refused (U-56). Nothing was sent.
+ *
+ * What to change: nothing, when the user meant it; otherwise the approval of the host or of the entry.
  *
  * @category errors
  * @since 0.1.0
@@ -127,7 +144,9 @@ export class ToolDenied extends Schema.TaggedError<ToolDenied>()("ToolDenied", {
 }
 
 /**
- * The tool took longer than the host lets it (U-57); the call was cancelled. Raise the entry's `timeout`.
+ * The tool took longer than the host lets it (U-57); the call was cancelled.
+ *
+ * What to change: raise the entry's `timeout` when the tool needs longer.
  *
  * @category errors
  * @since 0.1.0
@@ -171,6 +190,8 @@ export type Reason = typeof Reason.Type
 
 /**
  * The host refused or gave up. Match the `reason`.
+ *
+ * What to change: look at the `reason`; each says its own.
  *
  * @category errors
  * @since 0.1.0

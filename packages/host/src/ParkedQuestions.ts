@@ -59,9 +59,13 @@ export interface Parked {
 /**
  * No question ever had this id.
  *
+ * What to change: use an id that `waiting` holds.
+ *
  * @category errors
  * @since 0.1.0
  */
+// Whatever a program asks for, NaN too.
+// @effect-diagnostics-next-line schemaNumber:off
 export class UnknownQuestion extends Schema.TaggedError<UnknownQuestion>()("UnknownQuestion", { id: Schema.Number }) {
   override get message() {
     return `no question has the id ${this.id}; look at \`waiting\``
@@ -70,6 +74,8 @@ export class UnknownQuestion extends Schema.TaggedError<UnknownQuestion>()("Unkn
 
 /**
  * The question waits no more: it was answered, or its server no longer asks.
+ *
+ * What to change: nothing: it needs no answer any more.
  *
  * @category errors
  * @since 0.1.0
@@ -87,6 +93,9 @@ export class QuestionClosed extends Schema.TaggedError<QuestionClosed>()("Questi
 
 /**
  * The answer is of another kind than the question. It still waits.
+ *
+ * What to change: answer a question to a language model with `reply` or `refuse`, one to the user with `accept`,
+ * `decline` or `cancel`.
  *
  * @category errors
  * @since 0.1.0

@@ -23,6 +23,8 @@ const fallbackOf = (reason: Reason, attempts: ReadonlyArray<Step>): wording.Prob
 /**
  * A negotiation that failed.
  *
+ * What to change: look at `reason`; its `hint` says it, and `Evidence.explain(attempts)` shows how it came to that.
+ *
  * @category errors
  * @since 0.1.0
  */

@@ -18,6 +18,9 @@ const text = Schema.optionalKey(Schema.String)
 /**
  * HTTP stayed silent at the probe. An older server answers something, so silence is an outage (P16).
  *
+ * What to change: the address; `Defaults.ProbeTimeout`, for a slow server; or set mode `legacy` when only the probe is
+ * never answered.
+ *
  * @category probe
  * @since 0.1.0
  */
@@ -35,6 +38,9 @@ export class ProbeTimeout extends Schema.TaggedError<ProbeTimeout>()("ProbeTimeo
 
 /**
  * The server was not reached: refused, unknown host, TLS, reset (P30). It says nothing about the era.
+ *
+ * What to change: see that the server runs, then the address, the network and the certificate. The same connect may
+ * succeed later.
  *
  * @category probe
  * @since 0.1.0
@@ -57,6 +63,9 @@ export class ProbeTransportFailure extends Schema.TaggedError<ProbeTransportFail
 
 /**
  * An HTTP status that ends the connect and is neither about rights nor about the era (P22, P25–P28, H12).
+ *
+ * What to change: it depends on the status, and `hint` says it: 3xx needs the new address, 406, 415 and 422 look like
+ * an old server (mode `legacy`), 429 and 5xx need time.
  *
  * @category probe
  * @since 0.1.0
@@ -94,6 +103,9 @@ export class ProbeHttpStatus extends Schema.TaggedError<ProbeHttpStatus>()("Prob
 /**
  * HTTP 401: no credentials are configured, or they were not enough (P23, H9). The body is never read as an era.
  *
+ * What to change: sign in or give a token. When only the probe is refused, set mode `legacy` or begin with a saved
+ * verdict.
+ *
  * @category authorization
  * @since 0.1.0
  */
@@ -123,6 +135,9 @@ export class AuthorizationRequired extends Schema.TaggedError<AuthorizationRequi
 
 /**
  * HTTP 402, 403, 407 or 451: who asks is known, and may not (P24, H9). 403 also answers a foreign `Origin`.
+ *
+ * What to change: use credentials that have the right, or ask the server's operator; 407 is about the proxy. When only
+ * the probe is refused, set mode `legacy`.
  *
  * @category authorization
  * @since 0.1.0
@@ -159,6 +174,8 @@ export class AuthorizationDenied extends Schema.TaggedError<AuthorizationDenied>
 /**
  * What came back is no answer of an MCP server: a web page, a login, another protocol (P29, H12).
  *
+ * What to change: the address or the command: it leads to a web page, a login or a wrapper in place of the server.
+ *
  * @category probe
  * @since 0.1.0
  */
@@ -188,6 +205,8 @@ export class MalformedProbeReply extends Schema.TaggedError<MalformedProbeReply>
 /**
  * The server speaks only versions that this client does not know (P3, P7, P9). It is modern, so no handshake was tried.
  *
+ * What to change: update the older of the two.
+ *
  * @category versions
  * @since 0.1.0
  */
@@ -214,6 +233,8 @@ export class NoMutualVersion extends Schema.TaggedError<NoMutualVersion>()("NoMu
 /**
  * -32020 at the probe, with `fallback: "spec"` (P11): what the headers say and what the body says differ.
  *
+ * What to change: look for a proxy that changes headers, or allow the handshake with `fallback: "promised"`.
+ *
  * @category strict
  * @since 0.1.0
  */
@@ -231,6 +252,9 @@ export class HeaderMismatch extends Schema.TaggedError<HeaderMismatch>()("Header
 
 /**
  * -32021 at the probe, with `fallback: "spec"` (P11): the server wants a capability that was not declared.
+ *
+ * What to change: give the connection a handler for what is named in `required`, or allow the handshake with `fallback:
+ * "promised"`.
  *
  * @category strict
  * @since 0.1.0
@@ -256,6 +280,8 @@ export class MissingCapability extends Schema.TaggedError<MissingCapability>()("
 
 /**
  * The child process ended before the era was known, and a fresh one did too, or could not help (P17, H11, H15).
+ *
+ * What to change: run the command by hand and see what it lacks: arguments, variables, files. `stderr` often says it.
  *
  * @category pipe
  * @since 0.1.0
@@ -286,6 +312,8 @@ export class ServerExited extends Schema.TaggedError<ServerExited>()("ServerExit
 /**
  * The command could not be started. A second start would fail alike, so there was none (P18).
  *
+ * What to change: the spelling of the command; see that it is installed, on PATH, and may be run.
+ *
  * @category pipe
  * @since 0.1.0
  */
@@ -306,6 +334,8 @@ export class SpawnFailed extends Schema.TaggedError<SpawnFailed>()("SpawnFailed"
 
 /**
  * The pipe was closed before the era was known, and cannot be opened again (P17, H15).
+ *
+ * What to change: see the server's log. A server that closes on any first message but `initialize` needs mode `legacy`.
  *
  * @category pipe
  * @since 0.1.0

@@ -20,6 +20,8 @@ const text = Schema.optionalKey(Schema.String)
  * The mode is none: unknown, a version that cannot be pinned, an offer that cannot be offered, or one that this kind of
  * transport cannot keep. Nothing was sent (U-11).
  *
+ * What to change: give a mode that there is: `auto`, `modern`, `legacy`, or a version in `modern` to pin.
+ *
  * @category before anything is sent
  * @since 0.1.0
  */
@@ -46,6 +48,8 @@ export class ModeInvalid extends Schema.TaggedError<ModeInvalid>()("ModeInvalid"
  * A saved verdict cannot be used: it is no verdict, contradicts itself, or does not hold the wanted version. Nothing was
  * sent (U-12).
  *
+ * What to change: connect without `prior`, and save the verdict of that connection.
+ *
  * @category before anything is sent
  * @since 0.1.0
  */
@@ -66,6 +70,8 @@ const causing = (heard: Heard, cause: ProbeReason | undefined) =>
 
 /**
  * Mode `modern` did not find a modern version both sides speak. It never falls back (U-01).
+ *
+ * What to change: set mode `auto`, or `legacy` for a server that is known to be old.
  *
  * @category modes
  * @since 0.1.0
@@ -95,6 +101,8 @@ export class ModernUnavailable extends Schema.TaggedError<ModernUnavailable>()("
 /**
  * A pinned version was to be verified, and the server did not confirm it (section 5).
  *
+ * What to change: pin a version that the server names, or set mode `auto`.
+ *
  * @category modes
  * @since 0.1.0
  */
@@ -122,6 +130,9 @@ export class PinnedVersionUnavailable extends Schema.TaggedError<PinnedVersionUn
 
 /**
  * The handshake of an older server did not work either (H5), or the corrected probe after it did not (H4).
+ *
+ * What to change: set mode `legacy` with the version in `wants`, if there is one. Otherwise see that the address or the
+ * command is that of an MCP server, and look at its log.
  *
  * @category handshake
  * @since 0.1.0
@@ -161,6 +172,8 @@ export class LegacyHandshakeFailed extends Schema.TaggedError<LegacyHandshakeFai
 /**
  * `initialize` was not answered in time, or the whole connect ran out of time in it (H10).
  *
+ * What to change: see whether the server starts at all; raise `Defaults.HandshakeTimeout` for one that starts slowly.
+ *
  * @category handshake
  * @since 0.1.0
  */
@@ -180,6 +193,8 @@ export class HandshakeTimeout extends Schema.TaggedError<HandshakeTimeout>()("Ha
 
 /**
  * The server answered `initialize` with a version this client does not speak there (H2, H3). The connection is closed.
+ *
+ * What to change: set mode `modern` when `modern` is true; otherwise update the older of the two.
  *
  * @category handshake
  * @since 0.1.0
@@ -215,6 +230,8 @@ export class LegacyVersionUnsupported extends Schema.TaggedError<LegacyVersionUn
 /**
  * Mode `legacy` met a server that speaks only modern versions (section 5).
  *
+ * What to change: set mode `auto`; for the transport `sse` also set `http`.
+ *
  * @category handshake
  * @since 0.1.0
  */
@@ -235,6 +252,8 @@ export class ModernOnlyServer extends Schema.TaggedError<ModernOnlyServer>()("Mo
 
 /**
  * Neither Streamable HTTP nor HTTP+SSE led anywhere (H8).
+ *
+ * What to change: the address: no MCP server answers there.
  *
  * @category handshake
  * @since 0.1.0
@@ -265,6 +284,8 @@ export class TransportFallbackExhausted extends Schema.TaggedError<TransportFall
 /**
  * The program looked at the DiscoverResult and refused the server (P32, U-08).
  *
+ * What to change: connect to another server, or relax the check that the program gave to this connection.
+ *
  * @category hooks
  * @since 0.1.0
  */
@@ -284,6 +305,8 @@ export class DiscoverRejected extends Schema.TaggedError<DiscoverRejected>()("Di
 
 /**
  * The program looked at the InitializeResult and refused the server (H13, U-08).
+ *
+ * What to change: connect to another server, or relax the check that the program gave to this connection.
  *
  * @category hooks
  * @since 0.1.0

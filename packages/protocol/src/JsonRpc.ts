@@ -153,6 +153,8 @@ export const isFailure = (message: Message): message is Failure => "error" in me
  * `because` names what is wrong, never what it held. `id` is there when an id could be read: the request it belongs to
  * was answered, if badly, and need not wait any longer.
  *
+ * What to change: nothing here, for a text from the other side: its author has to correct it.
+ *
  * @category errors
  * @since 0.1.0
  */

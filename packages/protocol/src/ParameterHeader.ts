@@ -38,6 +38,9 @@ export interface ParameterHeader {
 /**
  * A declaration breaks a rule, so the whole tool must be left out over HTTP (M-XH-12).
  *
+ * What to change: nothing here: the server's author has to correct the declaration at `pointer`. Over stdio the tool
+ * can be called.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -54,6 +57,8 @@ export class InvalidDeclaration extends Schema.TaggedError<InvalidDeclaration>()
 
 /**
  * An argument cannot be mirrored faithfully, so the server would refuse the call (T-21). Nothing was sent.
+ *
+ * What to change: the argument at `pointer`, as `because` says.
  *
  * @category errors
  * @since 0.1.0

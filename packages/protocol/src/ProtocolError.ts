@@ -12,6 +12,8 @@ const place = (pointer: string) => (pointer === "" ? "it" : pointer)
 /**
  * A server's answer is not what the method promises: the server breaks the protocol, or speaks another revision.
  *
+ * What to change: tell the server's author; another version of the server, or of the protocol, may do better.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -29,8 +31,9 @@ export class InvalidResult extends Schema.TaggedError<InvalidResult>()("InvalidR
 }
 
 /**
- * The parameters of a request or notification from the other side cannot be read. Answer a request with
- * `ErrorCode.InvalidParams`; ignore a notification.
+ * The parameters of a request or notification from the other side cannot be read.
+ *
+ * What to change: answer a request with `ErrorCode.InvalidParams`; ignore a notification.
  *
  * @category errors
  * @since 0.1.0
@@ -50,6 +53,8 @@ export class InvalidParams extends Schema.TaggedError<InvalidParams>()("InvalidP
 /**
  * The agreed revision has no such method. Nothing was sent.
  *
+ * What to change: do without it on this server, or agree on another version.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -65,6 +70,8 @@ export class MethodNotInRevision extends Schema.TaggedError<MethodNotInRevision>
 /**
  * The agreed revision has no way to say a part of the message, and leaving it out would change what the message means.
  * Nothing was sent.
+ *
+ * What to change: leave out what stands at `pointer`, or agree on another version.
  *
  * @category errors
  * @since 0.1.0

@@ -27,6 +27,8 @@ import * as QuestionArbitraries from "./QuestionArbitraries.ts"
 /**
  * A law that does not hold, with the smallest questions found that show it.
  *
+ * What to change: the handler, so that the law holds for these questions.
+ *
  * @category errors
  * @since 0.1.0
  */

@@ -94,6 +94,8 @@ export type Negotiated =
 /**
  * A negotiation that came to something else than expected.
  *
+ * What to change: what was expected, or what led to the differences; `evidence` shows every step.
+ *
  * @category errors
  * @since 0.1.0
  */

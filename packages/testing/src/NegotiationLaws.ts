@@ -23,6 +23,8 @@ import * as Transcript from "./Transcript.ts"
 /**
  * A law that does not hold, with the smallest server found that shows it.
  *
+ * What to change: the way of connecting, so that the law holds for this script.
+ *
  * @category errors
  * @since 0.1.0
  */

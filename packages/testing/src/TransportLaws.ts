@@ -25,6 +25,8 @@ import * as Transcript from "./Transcript.ts"
 /**
  * A law that does not hold.
  *
+ * What to change: the transport, so that the law holds.
+ *
  * @category errors
  * @since 0.1.0
  */

@@ -22,6 +22,8 @@ const lastLines = (text: string): string =>
 /**
  * The command could not be started: it does not exist, may not be run, or its folder is missing.
  *
+ * What to change: the spelling of the command; see that it is installed, on PATH, and may be run.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -38,6 +40,8 @@ export class SpawnFailed extends Schema.TaggedError<SpawnFailed>()("SpawnFailed"
 
 /**
  * The child process ended. What was in flight may or may not have run.
+ *
+ * What to change: what the end of `stderr` names; run the command by hand to see more.
  *
  * @category errors
  * @since 0.1.0
@@ -62,6 +66,8 @@ export class Exited extends Schema.TaggedError<Exited>()("Exited", {
 /**
  * The wire was closed, by this side or the other, without a process to blame.
  *
+ * What to change: open a new wire to go on.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -75,6 +81,8 @@ export class Closed extends Schema.TaggedError<Closed>()("Closed", {
 
 /**
  * No answer could be got at all: no such host, connection refused, TLS failure, an address that is no URL.
+ *
+ * What to change: the address; see that the server is running.
  *
  * @category errors
  * @since 0.1.0
@@ -121,6 +129,8 @@ const hints: ReadonlyArray<readonly [from: number, to: number, hint: string]> = 
  *
  * `message` begins `MCP: HTTP <status>` and goes on with the excerpt of the body (U-05); `hint` says what to change.
  *
+ * What to change: it depends on the status, and `hint` says it.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -163,6 +173,8 @@ export class HttpRejected extends Schema.TaggedError<HttpRejected>()("HttpReject
 /**
  * Something came back that is no answer to the request: a web page, broken JSON, another request's answer, nothing.
  *
+ * What to change: see that the address or the command is that of an MCP server; `excerpt` shows what came instead.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -188,6 +200,8 @@ export class MalformedReply extends Schema.TaggedError<MalformedReply>()("Malfor
 /**
  * The answer was lost on its way: the stream ended or broke before it came. The request may have run.
  *
+ * What to change: ask again, if the request may run twice; a proxy that cuts quiet streams needs a longer limit.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -201,6 +215,8 @@ export class ResponseLost extends Schema.TaggedError<ResponseLost>()("ResponseLo
 
 /**
  * A hook swallowed the response and supplied no other (U-44, `HttpHooks.takeOver`). The request may have run.
+ *
+ * What to change: nothing, when the hook meant it; otherwise let it return a response.
  *
  * @category errors
  * @since 0.1.0
@@ -217,6 +233,8 @@ export class ResponseTaken extends Schema.TaggedError<ResponseTaken>()("Response
 /**
  * A message could not be written as JSON, and was not sent: a `bigint`, a circle, or a getter that threw.
  *
+ * What to change: what was to be sent: give values that JSON has.
+ *
  * @category errors
  * @since 0.1.0
  */
@@ -231,6 +249,8 @@ export class NotJson extends Schema.TaggedError<NotJson>()("NotJson", {
 
 /**
  * A message is larger than allowed, and was not read to its end.
+ *
+ * What to change: raise `Defaults.MaxMessageBytes`, if the server is trusted with that much memory.
  *
  * @category errors
  * @since 0.1.0
@@ -275,6 +295,8 @@ export type Reason = typeof Reason.Type
 
 /**
  * A wire failed, or could not be opened. `reason` holds the facts; `message` is the reason's.
+ *
+ * What to change: look at the `reason`; each says its own.
  *
  * @example
  * ```ts
