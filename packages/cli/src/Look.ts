@@ -221,13 +221,15 @@ export const watch = (options: Options) =>
         resources: true,
         ...(rest.length === 0 ? {} : { resourceUris: rest })
       })
+      const on = yield* screen
+      const line = (text: string) => Render.fitted(Render.oneLine(text), on)
       const told = Stream.map(changes, (change) =>
-        options.json ? Render.json({ event: "change", change }, 0) : Render.oneLine(changed(change))
+        options.json ? Render.json({ event: "change", change }, 0) : line(changed(change))
       )
       const logged = Stream.map(client.logs, ({ data, level, logger }) => {
         if (options.json) return Render.json({ event: "log", level, logger, data }, 0)
         const by = logger === undefined ? level : `${level} ${logger}`
-        return Render.oneLine(`${by}: ${typeof data === "string" ? data : JSON.stringify(data)}`)
+        return line(`${by}: ${typeof data === "string" ? data : JSON.stringify(data)}`)
       })
       // Asked for last: a server may log before it has answered this.
       const asked =

@@ -126,9 +126,8 @@ export const check = Effect.fnUntraced(function* (options: {
     }
     for (const { message } of problems) yield* say("red", "wrong", message)
     for (const { message } of hints) yield* say("yellow", "hint", message)
-    yield* Console.log(
-      `${path}: ${Render.count(names.length, "server")} can be read, ${Render.count(problems.length, "problem")}`
-    )
+    const found = `${Render.count(names.length, "server")} can be read, ${Render.count(problems.length, "problem")}`
+    yield* Console.log(Render.fitted(`${path}: ${found}`, on))
   }
   if (problems.length > 0) return yield* new CommandFailed({ exit: "configuration", because: "" })
 })
