@@ -150,10 +150,10 @@ export const make = Effect.fnUntraced(function* (
     handlers[name] = (args) =>
       isObject(args)
         ? host.callTool(name, args, call).pipe(
-            Effect.catch((error) =>
-              Effect.fail(error._tag === "HostError" && error.reason._tag === "ToolDenied" ? "" : error.message)
+            Effect.mapError((error) =>
+              error._tag === "HostError" && error.reason._tag === "ToolDenied" ? "" : error.message
             ),
-            Effect.flatMap((result) => (result.isError === true ? Effect.fail(words(result)) : Effect.succeed(result)))
+            Effect.filterOrFail(({ isError }) => isError !== true, words)
           )
         : Effect.fail("the arguments of a tool must be a JSON object")
   }

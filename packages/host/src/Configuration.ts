@@ -167,7 +167,7 @@ export const parse = Effect.fn("Configuration.parse")(function* (
   text: string,
   options: Options = {}
 ): Effect.fn.Return<Configuration, ConfigurationError> {
-  const { answer = () => Effect.succeed(Option.none()), expand = true, file = "(text)", variables } = options
+  const { answer = () => Effect.succeedNone, expand = true, file = "(text)", variables } = options
   const failed = (reason: ConfigurationError["reason"]) => new ConfigurationError({ file, reason })
   if (text.length > maxBytes) return yield* failed(new TooMuch({ what: "bytes", limit: maxBytes }))
   const root = yield* Effect.mapError(Effect.fromResult(Text.parse(text)), failed)

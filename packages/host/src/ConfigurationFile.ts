@@ -253,9 +253,9 @@ export const watch = (
         Effect.catchTag("ConfigurationError", (error) => {
           // The same complaint is made once.
           const said = `\0${error.message}`
-          if (said === seen) return Effect.succeed(Option.none<Event>())
+          if (said === seen) return Effect.succeedNone
           seen = said
-          return Effect.succeed(Option.some<Event>(Event.Refused({ error })))
+          return Effect.succeedSome<Event>(Event.Refused({ error }))
         })
       )
       const changes = Stream.mergeAll(

@@ -14,9 +14,9 @@ const expired = (limit: number, asking: SubscriptionRef.SubscriptionRef<number>)
     while (left > 0) {
       yield* when(asking, (count) => count === 0)
       const began = yield* Clock.currentTimeMillis
-      yield* Effect.raceFirst(
-        Effect.sleep(left),
-        when(asking, (count) => count > 0)
+      yield* Effect.timeoutOption(
+        when(asking, (count) => count > 0),
+        left
       )
       left -= (yield* Clock.currentTimeMillis) - began
     }

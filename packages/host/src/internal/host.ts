@@ -103,7 +103,10 @@ export const make = Effect.fnUntraced(function* <R = never>(
     transports: (entry) =>
       (own === undefined ? (options.transport?.(entry) ?? Effect.undefined) : Effect.succeed(own)).pipe(
         Effect.provideContext(context),
-        Effect.flatMap((given) => (given === undefined ? usual(entry) : Effect.succeed(given)))
+        Effect.filterOrElse(
+          (given) => given !== undefined,
+          () => usual(entry)
+        )
       ),
     connect: {
       ...options.connect,
@@ -242,46 +245,46 @@ export const make = Effect.fnUntraced(function* <R = never>(
       Duration.toMillis(Duration.fromInputUnsafe(how.timeout ?? entry.timeout ?? options.toolTimeout ?? standard))
     )
 
-  const callTool = (ref: ToolRef, args: Approval.Call["arguments"] = {}, how: CallOptions = {}) =>
-    Effect.gen(function* () {
-      const owned = yield* lookUp(ref)
-      const server = yield* find(owned.server)
-      const tool = owned.tool.name
-      const call = ++calls
-      const began = clock.currentTimeMillisUnsafe()
-      const ended = (outcome: string) =>
-        happen(
-          server.name,
-          Happening.ToolEnded({ call, tool, millis: clock.currentTimeMillisUnsafe() - began, outcome })
-        )
-      yield* happen(server.name, Happening.ToolCalled({ call, tool, arguments: args }))
-      const work: Effect.Effect<Tool.CallResult, HostError | McpClientError> = Effect.gen(function* () {
-        const { because, permitted } = yield* permit(owned, server.entry, args)
-        if (!permitted) {
-          if (deniedMessage === "") return yield* fail(new ToolDenied({ server: server.name, tool, because }))
-          return { resultType: "complete", content: [{ type: "text", text: deniedMessage }], isError: true } as const
-        }
-        const limit = yield* limitOf(server.entry, how)
-        const sent = Deferred.makeUnsafe<void>()
-        return yield* server.call(owned.tool, args, { ...how, timeout: Duration.infinity }).pipe(
-          Effect.provideService(Sent, () => void Deferred.doneUnsafe(sent, Effect.void)),
-          (effect) =>
-            Number.isFinite(limit)
-              ? Deadline.within(effect, {
-                  limit,
-                  begins: Deferred.await(sent),
-                  asking: server.asking,
-                  onTimeout: () => new HostError({ reason: new ToolTimedOut({ server: server.name, tool, limit }) })
-                })
-              : effect
-        )
-      })
-      return yield* server.during(work).pipe(
-        Effect.tap(({ isError }) => ended(isError === true ? "toolError" : "result")),
-        Effect.tapError((error) => ended(error.reason._tag)),
-        Effect.onInterrupt(() => ended("interrupted"))
+  const callTool = Effect.fn("Host.callTool")(function* (
+    ref: ToolRef,
+    args: Approval.Call["arguments"] = {},
+    how: CallOptions = {}
+  ) {
+    const owned = yield* lookUp(ref)
+    const server = yield* find(owned.server)
+    const tool = owned.tool.name
+    const call = ++calls
+    const began = clock.currentTimeMillisUnsafe()
+    const ended = (outcome: string) =>
+      happen(server.name, Happening.ToolEnded({ call, tool, millis: clock.currentTimeMillisUnsafe() - began, outcome }))
+    yield* happen(server.name, Happening.ToolCalled({ call, tool, arguments: args }))
+    const work: Effect.Effect<Tool.CallResult, HostError | McpClientError> = Effect.gen(function* () {
+      const { because, permitted } = yield* permit(owned, server.entry, args)
+      if (!permitted) {
+        if (deniedMessage === "") return yield* fail(new ToolDenied({ server: server.name, tool, because }))
+        return { resultType: "complete", content: [{ type: "text", text: deniedMessage }], isError: true } as const
+      }
+      const limit = yield* limitOf(server.entry, how)
+      const sent = Deferred.makeUnsafe<void>()
+      return yield* server.call(owned.tool, args, { ...how, timeout: Duration.infinity }).pipe(
+        Effect.provideService(Sent, () => void Deferred.doneUnsafe(sent, Effect.void)),
+        (effect) =>
+          Number.isFinite(limit)
+            ? Deadline.within(effect, {
+                limit,
+                begins: Deferred.await(sent),
+                asking: server.asking,
+                onTimeout: () => new HostError({ reason: new ToolTimedOut({ server: server.name, tool, limit }) })
+              })
+            : effect
       )
-    }).pipe(Effect.withSpan("Host.callTool"))
+    })
+    return yield* server.during(work).pipe(
+      Effect.tap(({ isError }) => ended(isError === true ? "toolError" : "result")),
+      Effect.tapError((error) => ended(error.reason._tag)),
+      Effect.onInterrupt(() => ended("interrupted"))
+    )
+  })
 
   return {
     servers,

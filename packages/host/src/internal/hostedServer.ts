@@ -88,7 +88,7 @@ const kind = <L extends keyof Lists>(
       Stream.runForEach(({ items }) => keep(list, items)),
       Effect.forkScoped
     )
-    return Effect.suspend(() => keep(list, SubscriptionRef.getUnsafe(live).items))
+    return () => keep(list, SubscriptionRef.getUnsafe(live).items)
   })
 })
 
@@ -188,7 +188,7 @@ export const make = Effect.fnUntraced(function* <R>(
         Effect.forkScoped({ startImmediately: true })
       )
       let lost = false
-      const again: Array<Effect.Effect<void>> = []
+      const again: Array<() => Effect.Effect<void>> = []
       const keepMine: Keep = (list, items) =>
         Effect.suspend(() => (lost || mine() === undefined ? Effect.void : keep(list, items)))
       const follow = (list: typeof tools | (typeof others)[number]) =>
@@ -218,7 +218,7 @@ export const make = Effect.fnUntraced(function* <R>(
               return _tag === "Ready"
                 ? Effect.void
                 : Effect.andThen(
-                    Effect.forEach(again, (keepAgain) => keepAgain, { discard: true }),
+                    Effect.forEach(again, (keepAgain) => keepAgain(), { discard: true }),
                     turn(ServerState.Ready({ about: aboutOf(client) }))
                   )
             }
