@@ -58,7 +58,8 @@ How to read it:
 
 Each check is a small program with the public API alone: it uses the feature and looks at what came of it. There are
 ${cellCount} of them, one for each feature, server, transport and mode. ✓ means that the feature works; a number says why there is
-nothing to use, or which typed error tells the program so.
+nothing to use, or which typed error tells the program so. HTTP goes over \`NodeHttp.layer\` here, and over the undici layer of
+\`@effect/platform-node\` in the other tables.
 
 ${featureTable}
 

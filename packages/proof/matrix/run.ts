@@ -5,6 +5,7 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as NodeHttp from "@mcp-effect/transport/NodeHttp"
 import * as Console from "effect/Console"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -62,7 +63,7 @@ const using = Effect.forEach(
       )
     ),
   { concurrency: 3 }
-)
+).pipe(Effect.provide(NodeHttp.layer))
 
 const comparing = Effect.forEach(
   Others.rows,

@@ -2,12 +2,12 @@
  * Every feature of the client with every server, over every transport and in every mode: one test per cell of the table in
  * `docs/compatibility.md`. The checks and what is expected are data in `matrix/`.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import * as McpClient from "@mcp-effect/client/McpClient"
 import * as Script from "@mcp-effect/testing/Script"
 import * as ScriptedServer from "@mcp-effect/testing/ScriptedServer"
+import * as NodeHttp from "@mcp-effect/transport/NodeHttp"
 import * as Effect from "effect/Effect"
 import { type Column, columns, measure, type Outcome, titleOf } from "../matrix/Column.ts"
 import { expectedOf, inShort } from "../matrix/expected.ts"
@@ -24,7 +24,7 @@ beforeAll(
       Effect.forEach(columns, (column) => Effect.map(measure(column), (outcomes) => void found.set(column, outcomes)), {
         concurrency: 4,
         discard: true
-      }).pipe(Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici]))
+      }).pipe(Effect.provide([NodeServices.layer, NodeHttp.layer]))
     ),
   patient
 )
