@@ -470,6 +470,11 @@ describe("a DiscoverResult out of all measure", () => {
   )
 })
 
+it("the bounds of a memory are the ones that its page tells", () => {
+  assert.strictEqual(EraMemory.maxEntries, 1_000)
+  assert.strictEqual(EraMemory.maxVerdictLength, 1_048_576)
+})
+
 describe("keys", () => {
   it("of HTTP tell ports, paths, queries and partitions apart, and nothing else", () => {
     const key = EraMemory.keyOfHttp("https://example.com/mcp")

@@ -103,6 +103,17 @@ describe("the handshake", () => {
     })
   )
 
+  it.effect("H4 a recovery probe is no first question: its answer is told by the rows of a second one", () =>
+    Effect.gen(function* () {
+      const ask = (last: Signal) =>
+        play([silence, ["initialize", undefined, unsupported(newer)], ["discover", newer, last]])
+      assert.strictEqual(refusal(yield* ask(unsupported(newer, "2025-06-18"))).attempts.at(-1)?.rule, "P7")
+      const last = refusal(yield* ask(unsupported(newer))).attempts.at(-1)
+      assert.notStrictEqual(last?.rule, "P6")
+      assert.deepInclude(last, { asked: "discover", because: "the recovery probe is the last question" })
+    })
+  )
+
   it.effect("H4 mode legacy and the transport sse fail with ModernOnlyServer instead", () =>
     Effect.gen(function* () {
       const lines: ReadonlyArray<Line> = [["initialize", newestLegacy, unsupported(newer)]]

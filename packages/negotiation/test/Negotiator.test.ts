@@ -555,6 +555,10 @@ describe("errors", () => {
     Effect.gen(function* () {
       const { reason } = yield* heard(unreachable)
       assert.deepInclude(reason, { _tag: "ProbeTransportFailure", because: "ECONNREFUSED" })
+      assert.notProperty(reason, "cause")
+      const cause = new Error("socket")
+      const caused = yield* heard(Signal.Unreachable({ because: "ECONNRESET", cause }))
+      assert.strictEqual(caused.reason._tag === "ProbeTransportFailure" && caused.reason.cause, cause)
     })
   )
 

@@ -4,8 +4,8 @@
  * `node packages/negotiation/test/page.ts` prints them; with `--write` they replace what stands between the markers
  * of the page.
  */
-import { readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import { type Parts, print as printPage, table } from "../../../docs/test/printed.ts"
 import * as EraRules from "../src/EraRules.ts"
 import * as HandshakeRules from "../src/HandshakeRules.ts"
 import type * as Negotiation from "../src/Negotiation.ts"
@@ -14,10 +14,6 @@ import type * as State from "../src/State.ts"
 import { all } from "./walk.ts"
 
 export const page = fileURLToPath(new URL("../../../docs/negotiation.md", import.meta.url))
-
-const cell = (text: string) => text.replaceAll("|", "\\|")
-const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
-  [head, head.map(() => "---"), ...rows].map((row) => `| ${row.map(cell).join(" | ")} |`).join("\n")
 
 const decided = (ruling: Ruling) =>
   typeof ruling === "object" ? (ruling.heard === false ? "–" : `FAIL(\`${ruling.fail}\`)`) : print(ruling)
@@ -98,7 +94,7 @@ const diagram = (): string => {
 }
 
 /** The generated parts of the page, by the name in their marker. */
-export const parts: Readonly<Record<string, () => string>> = {
+export const parts: Parts = {
   diagram,
   probe: () => ruled(EraRules.rules),
   handshake: () => ruled(HandshakeRules.rules),
@@ -106,20 +102,4 @@ export const parts: Readonly<Record<string, () => string>> = {
   outside: () => kept([...EraRules.outside, ...HandshakeRules.outside])
 }
 
-const marked = (name: string) => new RegExp(`(<!-- printed: ${name} -->)([\\s\\S]*?)(<!-- end -->)`, "u")
-
-/** What the page holds between the markers of a part. */
-export const held = (text: string, name: string): string | undefined => marked(name).exec(text)?.[2]
-
-/** The page with every part printed anew. */
-export const printed = (text: string): string =>
-  Object.entries(parts).reduce(
-    (done, [name, part]) =>
-      done.replace(marked(name), (_, open: string, __: string, end: string) => `${open}\n\n${part()}\n\n${end}`),
-    text
-  )
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  if (process.argv.includes("--write")) writeFileSync(page, printed(readFileSync(page, "utf8")))
-  else for (const [name, part] of Object.entries(parts)) process.stdout.write(`## ${name}\n\n${part()}\n\n`)
-}
+if (import.meta.main) printPage(page, parts)
