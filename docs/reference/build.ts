@@ -5,7 +5,15 @@
  */
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { Application, Comment, Converter, MinimalSourceFile, type ProjectReflection, ReflectionKind } from "typedoc"
+import {
+  Application,
+  Comment,
+  Converter,
+  MinimalSourceFile,
+  normalizePath,
+  type ProjectReflection,
+  ReflectionKind
+} from "typedoc"
 import { words } from "../test/errors.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -44,7 +52,10 @@ app.converter.on(Converter.EVENT_CREATE_DECLARATION, (context, reflection) => {
   reflection.name = name
   const [comment] = /^\/\*\*[\s\S]*?\*\//.exec(readFileSync(file, "utf8").replace(/^#!.*\n/, "")) ?? []
   if (comment === undefined) return
-  const { content } = app.converter.parseRawComment(new MinimalSourceFile(words(comment), file), app.files)
+  const { content } = app.converter.parseRawComment(
+    new MinimalSourceFile(words(comment), normalizePath(file)),
+    app.files
+  )
   reflection.comment = new Comment(content)
 })
 

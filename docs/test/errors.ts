@@ -3,8 +3,9 @@
  *
  * `node docs/test/errors.ts` prints them; with `--write` they replace what stands between the markers of the page.
  */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import { type Parts, print } from "./printed.ts"
 
 const root = join(import.meta.dirname, "../..")
 
@@ -136,8 +137,7 @@ const entryText = ({ about, change, fields, module, package: of, tag }: Entry): 
     ...(fields.length === 0 ? [] : [fields.map(fieldLine).join("\n")])
   ].join("\n\n")
 
-/** What stands between the markers of the page. */
-export const printed = (): string => {
+const errors = (): string => {
   const all = entries()
   return packages
     .flatMap(([name, about]) => {
@@ -147,15 +147,7 @@ export const printed = (): string => {
     .join("\n\n")
 }
 
-const markers = ["<!-- printed -->", "<!-- /printed -->"] as const
+/** The printed parts of the page. */
+export const parts: Parts = { errors }
 
-/** The page with its printed part replaced. */
-export const refreshed = (text: string): string => {
-  const [from, to] = [text.indexOf(markers[0]), text.indexOf(markers[1])]
-  return `${text.slice(0, from + markers[0].length)}\n\n${printed()}\n\n${text.slice(to)}`
-}
-
-if (import.meta.main) {
-  if (process.argv.includes("--write") && existsSync(page)) writeFileSync(page, refreshed(readFileSync(page, "utf8")))
-  else process.stdout.write(`${printed()}\n`)
-}
+if (import.meta.main) print(page, parts)

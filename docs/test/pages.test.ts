@@ -1,7 +1,8 @@
 import { existsSync, globSync, readFileSync, statSync } from "node:fs"
 import { dirname, join, relative, resolve } from "node:path"
 import { assert, describe, it } from "vitest"
-import { entries, page, refreshed } from "./errors.ts"
+import { entries, page, parts } from "./errors.ts"
+import { compared } from "./printed.ts"
 
 const root = join(import.meta.dirname, "../..")
 
@@ -71,7 +72,6 @@ describe("the pages of this repository", () => {
 
 describe("docs/errors.md", () => {
   it("U-61: has an entry for each error the packages export, as the code tells it", () => {
-    const text = readFileSync(page, "utf8")
     const declared = globSync("packages/*/src/*.ts", { cwd: root })
       .filter((file) => !file.startsWith("packages/proof"))
       .flatMap((file) => [...readFileSync(join(root, file), "utf8").matchAll(/^export class .*\.TaggedError\b/gm)])
@@ -81,6 +81,7 @@ describe("docs/errors.md", () => {
       [],
       "a paragraph `What to change: …` ends the comment of every error"
     )
-    assert.strictEqual(text, refreshed(text), "run `node docs/test/errors.ts --write`")
+    const { held, printed } = compared(page, parts, "errors")
+    assert.strictEqual(held, printed, "run `node docs/test/errors.ts --write`")
   })
 })

@@ -3,7 +3,8 @@ import { Effect, Equal, Option, Redacted, Result, Schema } from "effect"
 import { readFileSync } from "node:fs"
 import * as Configuration from "../src/Configuration.ts"
 import * as ServerEntry from "../src/ServerEntry.ts"
-import { held, page, parts, schema, schemaFile } from "./configurationPage.ts"
+import { compared } from "../../../docs/test/printed.ts"
+import { page, parts, schema, schemaFile } from "./configurationPage.ts"
 
 // Properties run a hundred times; a busy machine takes its time.
 vi.setConfig({ testTimeout: 60_000 })
@@ -424,11 +425,10 @@ describe("comparing configurations", () => {
 })
 
 describe("docs/configuration.md", () => {
-  // A formatter pads tables and folds lists; neither says anything.
-  const bare = (part: string | undefined) => part?.replaceAll(/ +/gu, " ").replaceAll(/-{3,}/gu, "---").trim()
-  for (const [name, part] of Object.entries(parts)) {
+  for (const name of Object.keys(parts)) {
     it(`holds the ${name} as the code has them (else run test/configurationPage.ts --write)`, () => {
-      assert.strictEqual(bare(held(readFileSync(page, "utf8"), name)), bare(part()))
+      const { held, printed } = compared(page, parts, name)
+      assert.strictEqual(held, printed)
     })
   }
   it("the schema for editors is the one the code has", () => {

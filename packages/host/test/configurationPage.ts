@@ -3,8 +3,9 @@
  *
  * `node packages/host/test/configurationPage.ts` prints them; with `--write` they are written where they belong.
  */
-import { readFileSync, writeFileSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import { type Parts, print, table } from "../../../docs/test/printed.ts"
 import * as Schema from "effect/Schema"
 import { ids } from "../src/ConfigurationHint.ts"
 import * as Fields from "../src/internal/configurationFields.ts"
@@ -52,9 +53,6 @@ const rows = (of: JsonSchema, prefix: string, transport: string): ReadonlyArray<
     ...(prefix === "" ? (member.anyOf ?? [member]).flatMap((inner) => rows(inner, `${name}.`, transport)) : [])
   ])
 
-const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
-  [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n")
-
 const jsonOf = (of: Schema.Top): JsonSchema => Schema.toJsonSchemaDocument(of).schema
 
 const fields = () => {
@@ -87,31 +85,10 @@ const hints = () =>
   )
 
 /** The tables, by the names of their markers. */
-export const parts: { readonly [name: string]: () => string } = { fields, hints }
-
-const opening = (name: string) => `<!-- printed: ${name} -->`
-const closing = "<!-- end -->"
-
-/** What the page holds between the markers of a part. */
-export const held = (text: string, name: string): string | undefined =>
-  text.split(opening(name))[1]?.split(closing)[0]?.trim()
-
-const write = (text: string): string =>
-  Object.entries(parts).reduce((written, [name, part]) => {
-    const was = written.split(opening(name))[1]?.split(closing)[0]
-    return was === undefined
-      ? written
-      : written.replace(`${opening(name)}${was}`, () => `${opening(name)}\n\n${part()}\n\n`)
-  }, text)
+export const parts: Parts = { fields, hints }
 
 if (import.meta.main) {
-  if (process.argv.includes("--write")) {
-    writeFileSync(page, write(readFileSync(page, "utf8")))
-    writeFileSync(schemaFile, schema())
-  } else
-    process.stdout.write(
-      `${Object.values(parts)
-        .map((part) => part())
-        .join("\n\n")}\n\n${schema()}`
-    )
+  print(page, parts)
+  if (process.argv.includes("--write")) writeFileSync(schemaFile, schema())
+  else process.stdout.write(schema())
 }

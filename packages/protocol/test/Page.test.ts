@@ -1,17 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { readFileSync } from "node:fs"
-import { has, held, page, parts, types, versions } from "./page.ts"
+import { compared } from "../../../docs/test/printed.ts"
+import { has, page, parts, types, versions } from "./page.ts"
 import type { Version } from "../src/Version.ts"
 import { definitions, exceptions } from "./officialSchemas.ts"
 
-const text = readFileSync(page, "utf8")
-// A formatter pads the tables of the page; padding says nothing.
-const bare = (part: string | undefined) => part?.replaceAll(/ +/gu, " ").replaceAll(/-{3,}/gu, "---").trim()
-
 describe("docs/protocol.md", () => {
-  for (const [name, part] of Object.entries(parts)) {
+  for (const name of Object.keys(parts)) {
     it(`holds the ${name} as the code has them (else run test/page.ts --write)`, () => {
-      assert.strictEqual(bare(held(text, name)), bare(part()))
+      const { held, printed } = compared(page, parts, name)
+      assert.strictEqual(held, printed)
     })
   }
 })

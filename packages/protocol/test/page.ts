@@ -4,8 +4,8 @@
  * `node packages/protocol/test/page.ts` prints them; with `--write` they replace what stands between the markers of
  * the page.
  */
-import { readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import { type Parts, print, table } from "../../../docs/test/printed.ts"
 import { isOptional, kindNote, memberNote, type Node } from "../src/internal/node.ts"
 import { available } from "../src/internal/project.ts"
 import { nameKey, type Note } from "../src/internal/shape.ts"
@@ -21,11 +21,6 @@ export const page = fileURLToPath(new URL("../../../docs/protocol.md", import.me
 
 /** Every revision, the oldest first. */
 export const versions: ReadonlyArray<Version.Version> = [...Version.modern, ...Version.legacy].toReversed()
-
-const cell = (text: string) => text.replaceAll("|", "\\|")
-
-const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
-  [head, head.map(() => "---"), ...rows].map((row) => `| ${row.map(cell).join(" | ")} |`).join("\n")
 
 const spans = (span: Method.Span | undefined): Array<string> =>
   versions.map((version) => (available(span, version) ? "✓" : "–"))
@@ -229,7 +224,7 @@ const kinds = () =>
   )
 
 /** The tables, by the names of their markers. */
-export const parts: { readonly [name: string]: () => string } = {
+export const parts: Parts = {
   methods,
   questions,
   notifications,
@@ -238,25 +233,4 @@ export const parts: { readonly [name: string]: () => string } = {
   members
 }
 
-const opening = (name: string) => `<!-- printed: ${name} -->`
-const closing = "<!-- end -->"
-
-/** What the page holds between the markers of a part. */
-export const held = (text: string, name: string): string | undefined =>
-  text.split(opening(name))[1]?.split(closing)[0]?.trim()
-
-const write = (text: string): string =>
-  Object.entries(parts).reduce((written, [name, part]) => {
-    const was = written.split(opening(name))[1]?.split(closing)[0]
-    return was === undefined ? written : written.replace(`${opening(name)}${was}`, `${opening(name)}\n\n${part()}\n\n`)
-  }, text)
-
-if (import.meta.main) {
-  if (process.argv.includes("--write")) writeFileSync(page, write(readFileSync(page, "utf8")))
-  else
-    process.stdout.write(
-      `${Object.values(parts)
-        .map((part) => part())
-        .join("\n\n")}\n`
-    )
-}
+if (import.meta.main) print(page, parts)
