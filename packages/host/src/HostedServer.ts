@@ -7,9 +7,11 @@
  */
 import type { McpClient } from "@mcp-effect/client/McpClient"
 import type * as Effect from "effect/Effect"
+import type * as Stream from "effect/Stream"
 import type * as SubscriptionRef from "effect/SubscriptionRef"
 import type { Lists } from "./Catalogue.ts"
 import type { HostError } from "./HostError.ts"
+import type { HostEvent } from "./HostEvent.ts"
 import type { ServerEntry } from "./ServerEntry.ts"
 import type { About, ServerState, StartError } from "./ServerState.ts"
 
@@ -27,6 +29,11 @@ export interface HostedServer {
   readonly state: SubscriptionRef.SubscriptionRef<ServerState>
   /** Its lists, kept in step with it; empty while it does not run. Tools that the entry hides are in it too. */
   readonly lists: SubscriptionRef.SubscriptionRef<Lists>
+  /**
+   * What happens to it: those of the host's events that are its own, beginning with the last `Options.replay` of them. Ends
+   * when the server is removed.
+   */
+  readonly events: Stream.Stream<HostEvent>
   /**
    * Begins to connect and returns at once; `ready` waits for the outcome. Does nothing when the server runs already. A
    * failure is a state and an event. A server that was removed stays stopped.

@@ -418,6 +418,29 @@ describe("a file of fifty servers", () => {
 })
 
 describe("streams of a host", () => {
+  it.live("U-50, U-53: each server has its own events, which no other pushes out, until it is removed", () =>
+    Effect.gen(function* () {
+      const { host } = yield* hostOf({ quiet: Script.modern(), loud: Script.modern() }, { replay: 12 })
+      for (const name of ["quiet", "loud"]) {
+        yield* host.add(entry(name))
+        yield* host.ready(name)
+      }
+      for (let n = 0; n < 10; n++) yield* host.callTool("loud__echo", hello)
+      const { events } = yield* host.server("quiet")
+      const texts = yield* Effect.forkChild(
+        Stream.runCollect(Stream.map(events, ({ happening }) => HostEvent.text(happening).replace(/ (#|in ).*/, ""))),
+        { startImmediately: true }
+      )
+      yield* host.remove("quiet")
+      const own = yield* Fiber.join(texts)
+      assert.strictEqual(own[0], "Connecting")
+      assert.deepStrictEqual(own.slice(-3), ["Ready", "Stopping", "Stopped"])
+      const { events: loud } = yield* host.server("loud")
+      const all = yield* seen(loud, 12)
+      assert.deepStrictEqual([...new Set(all.map(({ server }) => server))], ["loud"])
+    }).pipe(Effect.scoped, Effect.provide(EraMemory.layerNone))
+  )
+
   it.live("U-53, U-56, U-59: each gives a late subscriber its last entries, only so many, and then what comes", () =>
     Effect.gen(function* () {
       const { host } = yield* hostOf(

@@ -71,7 +71,9 @@ export const make = Effect.fnUntraced(function* <R = never>(
   const approved = new Map(Object.entries(options.approved ?? {}))
   const catalogue = yield* SubscriptionRef.make(Catalogue.make([], {}))
   const servers = yield* SubscriptionRef.make<ReadonlyMap<string, HostedServer>>(new Map())
-  const running = new Map<string, Hosted.Running>()
+  const running = new Map<string, Hosted.Running & HostedServer>()
+  const eventsOf = new Map<string, Broadcast.Broadcast<HostEvent>>()
+  let missedBefore = 0
   const scopes = new Map<string, Scope.Closeable>()
   let sequence = 0
   let calls = 0
@@ -82,6 +84,7 @@ export const make = Effect.fnUntraced(function* <R = never>(
     const at = clock.currentTimeMillisUnsafe()
     const event: HostEvent = { sequence: ++sequence, at, server, level: levelOf(happening), happening }
     if (happening._tag === "Noticed" || happening._tag === "Advised") diagnostics.publish(event)
+    if (server !== undefined) eventsOf.get(server)?.publish(event)
     events.publish(event)
   }
   const happen = (server: string | undefined, happening: Happening) => Effect.sync(() => happened(server, happening))
@@ -125,7 +128,10 @@ export const make = Effect.fnUntraced(function* <R = never>(
   /** Puts a server where it can be seen, and starts it. */
   const put = Effect.fnUntraced(function* (entry: ServerEntry, own?: Transport["Service"]) {
     const scope = yield* Scope.fork(home)
-    const server = yield* Hosted.make(entry, around(own)).pipe(Scope.provide(scope))
+    const its = Broadcast.make<HostEvent>(replay)
+    eventsOf.set(entry.name, its)
+    const hosted = yield* Hosted.make(entry, around(own)).pipe(Scope.provide(scope))
+    const server = { ...hosted, events: its.stream }
     scopes.set(entry.name, scope)
     running.set(entry.name, server)
     yield* show
@@ -137,6 +143,13 @@ export const make = Effect.fnUntraced(function* <R = never>(
     if (!entry.disabled) yield* server.start
     return server
   })
+  const end = (name: string) =>
+    Effect.sync(() => {
+      const its = eventsOf.get(name)
+      eventsOf.delete(name)
+      missedBefore += its?.missed() ?? 0
+      its?.end()
+    })
   const drop = (name: string) =>
     Effect.suspend(() => {
       const server = running.get(name)
@@ -145,7 +158,7 @@ export const make = Effect.fnUntraced(function* <R = never>(
       scopes.delete(name)
       return server === undefined || scope === undefined
         ? Effect.void
-        : Effect.andThen(server.stop, Scope.close(scope, Exit.void))
+        : server.stop.pipe(Effect.andThen(Scope.close(scope, Exit.void)), Effect.andThen(end(name)))
     })
   const dropAll = (names: ReadonlyArray<string>) =>
     Effect.andThen(Effect.forEach(names, drop, { concurrency: "unbounded", discard: true }), show)
@@ -332,6 +345,8 @@ export const make = Effect.fnUntraced(function* <R = never>(
     diagnostics: diagnostics.stream,
     decisions: decisions.stream,
     logs: logs.stream,
-    missed: Effect.sync(() => streams.reduce((sum, stream) => sum + stream.missed(), 0))
+    missed: Effect.sync(() =>
+      [...streams, ...eventsOf.values()].reduce((sum, stream) => sum + stream.missed(), missedBefore)
+    )
   }
 })

@@ -46,7 +46,7 @@ export interface Surroundings<R> {
 }
 
 /** What the host sees of a server beyond what everybody does. */
-export interface Running extends HostedServer {
+export interface Running extends Omit<HostedServer, "events"> {
   /** How many questions of the server wait for an answer. */
   readonly asking: SubscriptionRef.SubscriptionRef<number>
   /** The effect, or `ServerStopped` as soon as the server is stopped. */
