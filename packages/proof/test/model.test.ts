@@ -5,9 +5,6 @@
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
-import * as McpClient from "@mcp-effect/client/McpClient"
-import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
-import * as NegotiationLaws from "@mcp-effect/testing/NegotiationLaws"
 import * as Script from "@mcp-effect/testing/Script"
 import * as ScriptArbitraries from "@mcp-effect/testing/ScriptArbitraries"
 import * as Arbitrary from "effect/Arbitrary"
@@ -318,29 +315,5 @@ describe("the traps of negotiation", () => {
           1
         )
     )
-  )
-})
-
-describe("U-66: the laws of negotiation", () => {
-  const connect: NegotiationLaws.Connect = (transport, mode) =>
-    McpClient.connect(transport, { mode }).pipe(
-      Effect.map(({ agreement }) => agreement),
-      Effect.provide(EraMemory.layerNone)
-    )
-
-  it.effect.each(NegotiationLaws.laws)("$name", ({ check }) => check(connect, { runs: 40 * times, seed }), {
-    timeout: 60_000 * times
-  })
-
-  it.effect("find a client that shakes hands after HTTP 401", () =>
-    Effect.gen(function* () {
-      const hasty: NegotiationLaws.Connect = (transport, mode) =>
-        connect(transport, mode).pipe(Effect.catch(() => connect(transport, "legacy")))
-      const found = yield* NegotiationLaws.violations(hasty, { runs: 10 })
-      assert.includeMembers(
-        found.map(({ law }) => law),
-        ["a refusal or an outage selects no era"]
-      )
-    })
   )
 })
