@@ -101,11 +101,7 @@ export const run = (options: Options & { readonly yes: boolean }) =>
     Effect.gen(function* () {
       const wanted = yield* Connecting.only(name === undefined ? [] : [name], "tool")
       const tools = Connecting.declares(client, "tools") ? yield* client.listTools() : []
-      const tool = tools.find((one) => one.name === wanted)
-      if (tool === undefined) {
-        const names = tools.map(({ name }) => name)
-        return yield* input(`the server has no tool "${Render.clip(wanted, 80)}"; ${Suggestion.instead(wanted, names)}`)
-      }
+      const tool = yield* Suggestion.find("tool", tools, wanted)
       const piped = words.length === 1 && words[0] === "-"
       const given = piped ? [yield* fromStdin] : words
       const args = yield* Effect.mapError(Effect.fromResult(Arguments.parse(tool.inputSchema, given)), input)

@@ -75,18 +75,18 @@ const call = Command.make(
   ])
 )
 
-const tools = Command.make("tools", onServer(""), (given) => Effect.flatMap(look(), (it) => it.tools(given))).pipe(
-  Command.withDescription("List the tools")
-)
+const tools = Command.make("tools", onServer("; then a tool, to see its arguments"), (given) =>
+  Effect.flatMap(look(), (it) => it.tools(given))
+).pipe(Command.withDescription("List the tools, or show one with its arguments"))
 const resources = Command.make("resources", onServer(""), (given) =>
   Effect.flatMap(look(), (it) => it.resources(given))
 ).pipe(Command.withDescription("List the resources and their templates"))
 const read = Command.make("read", onServer("; then the address"), (given) =>
   Effect.flatMap(look(), (it) => it.read(given))
 ).pipe(Command.withDescription("Read a resource"))
-const prompts = Command.make("prompts", onServer(""), (given) =>
+const prompts = Command.make("prompts", onServer("; then a prompt, to see its arguments"), (given) =>
   Effect.flatMap(look(), (it) => it.prompts(given))
-).pipe(Command.withDescription("List the prompts"))
+).pipe(Command.withDescription("List the prompts, or show one with its arguments"))
 const prompt = Command.make("prompt", onServer("; then the prompt and its key=value arguments"), (given) =>
   Effect.flatMap(look(), (it) => it.prompt(given))
 ).pipe(Command.withDescription("Fill in a prompt"))

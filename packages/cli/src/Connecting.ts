@@ -203,7 +203,9 @@ const takes: { readonly [verb: string]: number } = {
   call: Infinity,
   complete: 3,
   prompt: Infinity,
+  prompts: 1,
   read: 1,
+  tools: 1,
   watch: Infinity
 }
 

@@ -11,10 +11,12 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Connecting from "./Connecting.ts"
 import * as Content from "./Content.ts"
+import * as Describe from "./Describe.ts"
 import { CommandFailed } from "./ExitCode.ts"
 import type { Options } from "./Options.ts"
 import * as Render from "./Render.ts"
 import { screen, type Screen } from "./Screen.ts"
+import * as Suggestion from "./Suggestion.ts"
 
 type Client = McpClient.McpClient["Service"]
 
@@ -35,8 +37,18 @@ const listed = (client: Client, what: "tools" | "resources" | "prompts", rows: R
       ? `no ${what}`
       : `no ${what}: the server does not declare them`
 
+/** The one that is asked for by name, or all. */
+const chosen = Effect.fnUntraced(function* <A extends { readonly name: string }>(
+  what: "tool" | "prompt",
+  all: ReadonlyArray<A>,
+  [wanted, ...more]: ReadonlyArray<string>
+) {
+  yield* Connecting.none(more)
+  return wanted === undefined ? all : [yield* Suggestion.find(what, all, wanted)]
+})
+
 /**
- * `mcp-effect tools`.
+ * `mcp-effect tools`: all of them, or one with its arguments.
  *
  * @category running
  * @since 0.1.0
@@ -44,9 +56,11 @@ const listed = (client: Client, what: "tools" | "resources" | "prompts", rows: R
 export const tools = (options: Options) =>
   Connecting.connected("tools", options, (client, rest) =>
     Effect.gen(function* () {
-      yield* Connecting.none(rest)
-      const tools = Connecting.declares(client, "tools") ? yield* client.listTools() : []
-      yield* print(options, { tools }, (on) => listed(client, "tools", tools, on))
+      const all = Connecting.declares(client, "tools") ? yield* client.listTools() : []
+      const tools = yield* chosen("tool", all, rest)
+      yield* print(options, { tools }, (on) =>
+        rest.length === 0 ? listed(client, "tools", tools, on) : tools.map((tool) => Describe.tool(tool, on)).join("\n")
+      )
     })
   )
 
@@ -94,7 +108,7 @@ export const read = (options: Options) =>
   )
 
 /**
- * `mcp-effect prompts`.
+ * `mcp-effect prompts`: all of them, or one with its arguments.
  *
  * @category running
  * @since 0.1.0
@@ -102,9 +116,13 @@ export const read = (options: Options) =>
 export const prompts = (options: Options) =>
   Connecting.connected("prompts", options, (client, rest) =>
     Effect.gen(function* () {
-      yield* Connecting.none(rest)
-      const prompts = Connecting.declares(client, "prompts") ? yield* client.listPrompts() : []
-      yield* print(options, { prompts }, (on) => listed(client, "prompts", prompts, on))
+      const all = Connecting.declares(client, "prompts") ? yield* client.listPrompts() : []
+      const prompts = yield* chosen("prompt", all, rest)
+      yield* print(options, { prompts }, (on) =>
+        rest.length === 0
+          ? listed(client, "prompts", prompts, on)
+          : prompts.map((prompt) => Describe.prompt(prompt, on)).join("\n")
+      )
     })
   )
 

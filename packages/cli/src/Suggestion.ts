@@ -3,6 +3,8 @@
  *
  * @since 0.1.0
  */
+import * as Effect from "effect/Effect"
+import { CommandFailed } from "./ExitCode.ts"
 import * as Render from "./Render.ts"
 
 /** How many letters one would have to add, drop or change. */
@@ -58,4 +60,24 @@ export const instead = (typed: string, names: ReadonlyArray<string>): string => 
   const more = names.length - shown.length
   const all = `it has ${shown.join(", ") || "none"}${more > 0 ? `, and ${more} more` : ""}`
   return meant === undefined ? all : `did you mean "${Render.clip(Render.oneLine(meant), 80)}"? ${all}`
+}
+
+/**
+ * What a server has under a name. Fails with `input` and with what there is instead.
+ *
+ * @category accessors
+ * @since 0.1.0
+ */
+export const find = <A extends { readonly name: string }>(
+  what: "tool" | "prompt",
+  all: ReadonlyArray<A>,
+  wanted: string
+): Effect.Effect<A, CommandFailed> => {
+  const found = all.find(({ name }) => name === wanted)
+  if (found !== undefined) return Effect.succeed(found)
+  const typed = Render.clip(Render.oneLine(wanted), 80)
+  const names = all.map(({ name }) => name)
+  return Effect.fail(
+    new CommandFailed({ exit: "input", because: `the server has no ${what} "${typed}"; ${instead(wanted, names)}` })
+  )
 }
