@@ -58,6 +58,17 @@ describe("the pages of this repository", () => {
     assert.deepStrictEqual(found, [])
   })
 
+  it("name files that exist", () => {
+    const missing = pages.flatMap((file) =>
+      [...readFileSync(join(root, file), "utf8").matchAll(/`((?:\w+\/)+[\w.-]+\.(?:ts|mjs|json))`/g)]
+        .map((match) => match[1]!)
+        .filter((path) => /^(packages|docs|client|host|negotiation|protocol|transport|testing|cli)\//.test(path))
+        .filter((path) => !["", "packages"].some((folder) => existsSync(join(root, folder, path))))
+        .map((path) => `${file}: ${path}`)
+    )
+    assert.deepStrictEqual(missing, [])
+  })
+
   it("are all reached from the index", () => {
     const index = readFileSync(join(root, "docs/README.md"), "utf8")
     const missing = pages.filter(
