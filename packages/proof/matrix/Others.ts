@@ -13,6 +13,7 @@ import * as NodeStdio from "@mcp-effect/transport/NodeStdio"
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as ChildProcess from "effect/process/ChildProcess"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
@@ -119,13 +120,15 @@ const inspectorBin = Path.join(
 /** Runs its command line; it works when it prints the tools. */
 const inspector = Effect.fnUntraced(function* (target: Target) {
   const spawner = yield* ChildProcessSpawner
+  // It keeps files in the home of whoever runs it.
+  const home = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped({ prefix: "mcp-inspector-" })
   const where = "url" in target ? [target.url] : [target.command, ...target.args]
   const printed = yield* spawner
     .string(
       ChildProcess.make(
         process.execPath,
         [inspectorBin, "--cli", ...where, "--method", "tools/list", "--protocol-era", "auto", "--format", "json", "-q"],
-        { stdin: "ignore", stderr: "ignore" }
+        { stdin: "ignore", stderr: "ignore", env: { HOME: home, USERPROFILE: home }, extendEnv: true }
       )
     )
     .pipe(Effect.timeout("60 seconds"), Effect.result)
