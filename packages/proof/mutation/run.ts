@@ -49,21 +49,21 @@ const notices = (patience: number) => {
   const more = elsewhere[name]
   const which = more === undefined ? [] : ["--project", "proof", `packages/${name}/test`, ...more]
   const args = [vitest, "run", "--project", name, ...which, "--bail", "1", "--reporter", "default"]
-  const { error, status, stdout } = spawnSync(process.execPath, args, {
+  const { error, status, stderr, stdout } = spawnSync(process.execPath, args, {
     cwd: copy,
     timeout: patience,
     killSignal: "SIGKILL",
     encoding: "utf8",
     maxBuffer: 64 * 1024 * 1024
   })
-  return { noticed: status !== 0, late: error !== undefined, stdout }
+  return { noticed: status !== 0, late: error !== undefined, printed: stdout + stderr }
 }
 
 const began = performance.now()
 const sound = notices(1_200_000)
 const patience = Math.ceil(Math.max(180_000, 5 * (performance.now() - began)))
 if (sound.noticed) {
-  const failures = sound.stdout.split("\n").filter((line) => /FAIL|Error/.test(line))
+  const failures = sound.printed.split("\n").filter((line) => /FAIL|Error/.test(line))
   say(`the tests of ${name} fail without a fault\n${failures.slice(0, 20).join("\n")}`)
   process.exit(2)
 }

@@ -1,5 +1,5 @@
 /** The laws of handlers: the real client keeps them with handlers that keep them, and each fault is found by its law. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import * as FormAnswer from "@mcp-effect/client/FormAnswer"
 import { type Handlers, HandlerRefused } from "@mcp-effect/client/Handlers"
 import * as McpClient from "@mcp-effect/client/McpClient"
@@ -11,6 +11,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+
+// A thousand connections on a busy machine need more than the default.
+vi.setConfig({ testTimeout: 60_000 })
 
 const call: HandlerLaws.Subject<HandlerRefused>["call"] = (transport, handlers) =>
   Effect.flatMap(McpClient.connect(transport, { handlers }), (client) => client.callTool("echo", { text: "hello" }))
