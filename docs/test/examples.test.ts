@@ -37,6 +37,14 @@ const printed: Readonly<Record<string, ReadonlyArray<string>>> = {
     "both__echo new__echo old__echo",
     '[{"type":"text","text":"hello"}]'
   ],
+  "servers-of-a-file.ts": [
+    'left out: line 5, column 23: server "wrong", mcpServers.wrong.url: it begins with neither "http://" nor "https://"',
+    "everything: ready, 2025-11-25",
+    "missing: asked the platform to start `no-such-command`, it could not: NotFound",
+    "tools: everything__get-structured-content everything__get-sum",
+    '[{"type":"text","text":"The sum of 2 and 3 is 5."}]',
+    'the call of echo on "everything" was refused: the handler said no'
+  ],
   "trace-to-opentelemetry.ts": [
     "mcp.probe, below mcp.connect mcp.protocol.version=2026-07-28",
     "mcp.connect, below nothing",

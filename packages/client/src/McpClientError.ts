@@ -242,7 +242,8 @@ export class SubscriptionEnded extends Schema.TaggedError<SubscriptionEnded>()("
  * What the tool gave does not fit the output schema it declares, or is missing (M-TOOL-21). The tool has run. A result
  * with `isError` never ends here.
  *
- * What to change: nothing here: the server's author has to correct the tool or the schema.
+ * What to change: nothing here: the server's author has to correct the tool or the schema. `OutputSchema.layerNone`
+ * checks nothing.
  *
  * @category errors
  * @since 0.1.0
