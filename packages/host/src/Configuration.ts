@@ -164,10 +164,12 @@ const sitesOf = ({ node, path }: Forms.Place): ReadonlyArray<Site> =>
  * @since 0.1.0
  */
 export const parse = Effect.fn("Configuration.parse")(function* (
-  text: string,
+  whole: string,
   options: Options = {}
 ): Effect.fn.Return<Configuration, ConfigurationError> {
   const { answer = () => Effect.succeedNone, expand = true, file = "(text)", variables } = options
+  // Whoever read the file as text may have read its byte order mark too.
+  const text = whole.startsWith("\uFEFF") ? whole.slice(1) : whole
   const failed = (reason: ConfigurationError["reason"]) => new ConfigurationError({ file, reason })
   if (text.length > maxBytes) return yield* failed(new TooMuch({ what: "bytes", limit: maxBytes }))
   const root = yield* Effect.mapError(Effect.fromResult(Text.parse(text)), failed)

@@ -97,7 +97,7 @@ export interface Options<R = never> {
   readonly deniedMessage?: string
   /** How long a tool call may take where neither the call nor the entry says. `ToolCallTimeout` (60 seconds) by default. */
   readonly toolTimeout?: Duration.Input
-  /** How many events, decisions, diagnostics and logs a late subscriber still gets, each. 256. */
+  /** How many events, decisions, diagnostics and logs a late subscriber still gets, each: a finite number. 256. */
   readonly replay?: number
   /** Who the servers are told is connecting. */
   readonly client?: Implementation

@@ -50,7 +50,7 @@ export interface Line {
 export interface Options {
   /** The least serious level that is kept: `debug`, so that every request is there. `info` leaves them out. */
   readonly level?: Logging.Level
-  /** How many lines a late reader still gets. 256. */
+  /** How many lines a late reader still gets: a finite number. 256. */
   readonly replay?: number
 }
 

@@ -22,9 +22,9 @@ import * as Path from "effect/Path"
 export interface Options {
   /** A bare name goes to the user's documents; a path goes where it says. */
   readonly path: string
-  /** How large it may grow before it becomes `<path>.1`, in bytes. 10 MiB. */
+  /** How large it may grow before it becomes `<path>.1`, in bytes: a finite number from 1 on. 10 MiB. */
   readonly maxBytes?: number
-  /** How many files there are in all. 5. */
+  /** How many files there are in all: 1 to 1,000. 5. */
   readonly files?: number
 }
 
@@ -80,6 +80,10 @@ export const locate = Effect.fnUntraced(function* (
 
 const encoder = new TextEncoder()
 
+/** A whole number between bounds; what is no number counts as the usual. */
+const whole = (given: number | undefined, usual: number, most: number) =>
+  given === undefined || !Number.isFinite(given) ? usual : Math.min(most, Math.max(1, Math.floor(given)))
+
 /**
  * Opens a file for appending; what it holds from earlier runs stays. It is readable by its owner alone.
  *
@@ -89,7 +93,8 @@ const encoder = new TextEncoder()
 export const make = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<LogFile, never, FileSystem.FileSystem | Path.Path> {
-  const { files = 5, maxBytes = 10 * 1024 * 1024 } = options
+  const files = whole(options.files, 5, 1_000)
+  const maxBytes = whole(options.maxBytes, 10 * 1024 * 1024, Number.MAX_SAFE_INTEGER)
   const fs = yield* FileSystem.FileSystem
   const report = yield* reporting
   const file = yield* locate(options.path)

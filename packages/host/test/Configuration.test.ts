@@ -173,6 +173,13 @@ describe("reading a configuration", () => {
     )
   }
 
+  it.effect("U-54: a byte order mark at the beginning of a text is no part of it", () =>
+    Effect.gen(function* () {
+      const { entries, problems } = yield* read('\uFEFF[{"name":"a","command":"x"},{"name":"b"}]')
+      assert.deepStrictEqual([entries.length, problems[0]?.column], [1, 29])
+    })
+  )
+
   it.effect("bounds: size, servers, depth and the length of a text are limited with typed errors", () =>
     Effect.gen(function* () {
       const reason = (text: string) => Effect.map(Effect.flip(read(text)), (error) => error.reason)

@@ -146,6 +146,8 @@ describe("hints", () => {
     ['"command":"sh","args":["","\'a\'","|"]', ["empty-argument", "quoted-argument", "shell-syntax"]],
     ['"command":"sh","timeout":30', ["short-timeout"]],
     ['"command":"sh","env":["GH_TOKEN=ghp_0123456789012345678901234567"]', ["secret-in-file"]],
+    ['"command":"sh","env":["DB_PASSWORD=correct.horse.battery"]', ["secret-in-file"]],
+    ['"command":"sh","env":["DB_HOST=correct.horse.battery"]', []],
     ['"command":"sh","env":{"GH_TOKEN":"${T}"}', []],
     ['"command":"sh","environment":{},"argz":[],"tiemout":5', ["unknown-member", "unknown-member", "unknown-member"]],
     ['"command":"sh","args":["$HOME"]', ["variable-not-read"]],

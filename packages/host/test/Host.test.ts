@@ -379,6 +379,39 @@ describe("questions of a server", () => {
   )
 })
 
+describe("options that types would not let through", () => {
+  it.live.each(["nonsense", -5, Number.NaN])("U-61: a time limit of %s is told as such; nothing is sent", (given) =>
+    Effect.gen(function* () {
+      const { host, heard } = yield* hostOf({ s: Script.modern() })
+      const timeout = given as never
+      yield* host.add(entry("s", given === null ? {} : { timeout }))
+      yield* host.ready("s")
+      const how = given === null ? { timeout: {} as never } : {}
+      const { reason } = yield* Effect.flip(host.callTool("s__echo", hello, how))
+      assert.deepInclude(reason, { _tag: "InvalidOption", option: "timeout" })
+      assert.notInclude(JSON.stringify(yield* heard("s")), "tools/call")
+      yield* host.add(ServerEntry.stdio({ name: "t", command: "x", connectTimeout: Number.NaN }))
+      const error = yield* Effect.flip(host.ready("t"))
+      assert.deepInclude(error.reason, { _tag: "InvalidOption", option: "connectTimeout" })
+    }).pipe(Effect.scoped, Effect.provide(EraMemory.layerNone))
+  )
+
+  it.live.each([
+    [-1, 0],
+    [1.5, 1],
+    [Number.NaN, 256],
+    [Infinity, 256]
+  ] as const)("U-53: of %s kept events there are %i", ([given, kept]) =>
+    Effect.gen(function* () {
+      const host = yield* Host.make({ replay: given })
+      for (let n = 0; n < 300; n++) yield* host.load([])
+      let heard = 0
+      yield* host.listen(() => heard++)
+      assert.strictEqual(heard, kept)
+    }).pipe(Effect.scoped)
+  )
+})
+
 describe("a file of fifty servers", () => {
   it.live(
     "U-54: ten cannot be read and are reported with line and field; the forty others are ready side by side",

@@ -293,6 +293,17 @@ describe("the file of a log", () => {
     )
   )
 
+  it.live.each([{ files: Number.NaN }, { files: 0 }, { files: 1e9 }, { maxBytes: Number.NaN }, { maxBytes: -1 }])(
+    "U-59: %o is taken for the nearest that can be, and lines are written",
+    (odd) =>
+      Effect.gen(function* () {
+        const path = `${yield* folder}/a.log`
+        const file = yield* LogFile.make({ path, maxBytes: 10, ...odd })
+        for (const n of [1, 2, 3]) yield* file.append(`line${n}\n`)
+        assert.include(yield* read(path), "line3\n")
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
   it.live("U-59: a bare name goes to the user's documents; a path goes where it says", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

@@ -254,9 +254,10 @@ export const make = Effect.fnUntraced(function* <R = never>(
   })
 
   const limitOf = (entry: ServerEntry, how: CallOptions) =>
-    Effect.map(Defaults.ToolCallTimeout, (standard) =>
-      Duration.toMillis(Duration.fromInputUnsafe(how.timeout ?? entry.timeout ?? options.toolTimeout ?? standard))
-    )
+    Effect.flatMap(Defaults.ToolCallTimeout, (standard) => {
+      const given = how.timeout ?? entry.timeout ?? options.toolTimeout ?? standard
+      return Deadline.millisOf(entry.name, "timeout", given)
+    })
 
   const callTool = Effect.fn("Host.callTool")(function* (
     ref: ToolRef,

@@ -27,6 +27,7 @@ import type { HostedServer } from "../HostedServer.ts"
 import { Happening } from "../HostEvent.ts"
 import type { ServerEntry } from "../ServerEntry.ts"
 import { type About, ServerState } from "../ServerState.ts"
+import * as Deadline from "./deadline.ts"
 import { observed } from "./observed.ts"
 import type { Transports } from "./transports.ts"
 
@@ -243,7 +244,9 @@ export const make = Effect.fnUntraced(function* <R>(
       (running) =>
         entry.connectTimeout === undefined
           ? running
-          : Effect.provideService(running, Defaults.ConnectTimeout, Duration.millis(entry.connectTimeout)),
+          : Effect.flatMap(Deadline.millisOf(name, "connectTimeout", entry.connectTimeout), (limit) =>
+              Effect.provideService(running, Defaults.ConnectTimeout, Duration.millis(limit))
+            ),
       Effect.catchCause((cause: Cause.Cause<NegotiationError | McpClientError | HostError>) =>
         Cause.hasInterruptsOnly(cause) || mine() === undefined
           ? Effect.void
