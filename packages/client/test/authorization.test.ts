@@ -489,6 +489,22 @@ describe("a client id", () => {
     })
   )
 
+  it.effect("A-12: it gets one as well when only the token endpoint says that the scopes are too many", () =>
+    Effect.gen(function* () {
+      const world = strict()
+      world.world.answer = (page) => ({ code: "c", state: page.searchParams.get("state") ?? "", iss: issuer })
+      world.world.first.push(({ url }) =>
+        url.pathname === "/token" && world.pages.length === 2
+          ? { status: 400, body: { error: "invalid_scope" } }
+          : undefined
+      )
+      const authorization = yield* world.authorize()
+      yield* statusOf(authorization)
+      assert.strictEqual(yield* statusOf(authorization, tool), 200)
+      assert.deepStrictEqual(asked(world), ["client-1 a", "client-1 a b", "client-2 a b"])
+    })
+  )
+
   it.effect("A-12: where no other registration is to be had, the client and its token stay", () =>
     Effect.gen(function* () {
       const world = strict()
