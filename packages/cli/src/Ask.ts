@@ -19,6 +19,7 @@ import type * as Scope from "effect/Scope"
 import * as Prompt from "effect/cli/Prompt"
 import { TerminalCapabilities } from "effect/cli/TerminalCapabilities"
 import { CommandFailed } from "./ExitCode.ts"
+import * as Progress from "./Progress.ts"
 import * as Render from "./Render.ts"
 import { screen } from "./Screen.ts"
 
@@ -154,6 +155,7 @@ const consent = (message: string, first: Elicitation.Result["action"]) => {
 
 const form = (question: Elicitation.FormParams) =>
   Effect.gen(function* () {
+    yield* Progress.leave
     yield* Console.log(`The server asks: ${Render.oneLine(question.message)}`)
     const goes = yield* consent("Answer?", "accept")
     if (goes !== "accept") return { action: goes }
@@ -165,6 +167,7 @@ const address = (browser: Browser.Browser["Service"], onQuit: (error: CommandFai
   OpenUrl.handler({
     ask: ({ host, shown, warnings }, { message }) =>
       Effect.gen(function* () {
+        yield* Progress.leave
         yield* Console.log(`The server asks you to open an address: ${Render.oneLine(message)}`)
         const beware = warnings.map((warning) => ["beware", warning] as const)
         yield* Console.log(Render.facts([["address", shown], ["host", host], ...beware], yield* screen))

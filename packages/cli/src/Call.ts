@@ -18,6 +18,7 @@ import * as Connecting from "./Connecting.ts"
 import * as Content from "./Content.ts"
 import { CommandFailed } from "./ExitCode.ts"
 import type { Options } from "./Options.ts"
+import * as Progress from "./Progress.ts"
 import * as Render from "./Render.ts"
 import * as Suggestion from "./Suggestion.ts"
 
@@ -66,13 +67,15 @@ export const perform = Effect.fnUntraced(function* (
       if (event._tag === "Progress") {
         const { message, progress, total } = event.progress
         const far = total === undefined ? `${progress}` : `${progress} of ${total}`
-        return Console.error(`progress: ${far}${message === undefined ? "" : `, ${Render.oneLine(message)}`}`)
+        return Progress.show(`progress: ${far}${message === undefined ? "" : `, ${message}`}`)
       }
       if (event._tag !== "Log") return Effect.void
       const { data, level } = event.message
-      return Console.error(Render.oneLine(`${level}: ${typeof data === "string" ? data : JSON.stringify(data)}`))
+      const line = Render.oneLine(`${level}: ${typeof data === "string" ? data : JSON.stringify(data)}`)
+      return Effect.andThen(Progress.leave, Console.error(line))
     }),
-    Stream.runLast
+    Stream.runLast,
+    Effect.ensuring(Progress.leave)
   )
   return Option.isSome(last) && last.value._tag === "Result"
     ? last.value.result

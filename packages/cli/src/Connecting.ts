@@ -35,7 +35,9 @@ import { CommandFailed } from "./ExitCode.ts"
 import * as Http from "./Http.ts"
 import type { Options } from "./Options.ts"
 import * as Places from "./Places.ts"
+import * as Progress from "./Progress.ts"
 import * as Render from "./Render.ts"
+import { screen } from "./Screen.ts"
 import * as Suggestion from "./Suggestion.ts"
 import * as Target from "./Target.ts"
 
@@ -89,9 +91,13 @@ const failed =
  * @category running
  * @since 0.1.0
  */
-export const noting = Effect.provideService(Diagnostics, (diagnostic) =>
-  Console.error(`note: ${Render.oneLine(describe(diagnostic))}`)
-)
+export const noting = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(screen, (on) =>
+    Effect.provideService(effect, Diagnostics, (diagnostic) => {
+      const note = Render.fitted(`note: ${Render.oneLine(describe(diagnostic))}`, on)
+      return Effect.andThen(Progress.leave, Console.error(note))
+    })
+  )
 
 const usage = (because: string) => new CommandFailed({ exit: "usage", because })
 

@@ -16,7 +16,6 @@ import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as PlatformError from "effect/PlatformError"
 import { ChildProcessSpawner, make as makeSpawner } from "effect/process/ChildProcessSpawner"
-import * as Queue from "effect/Queue"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import * as Stdio from "effect/Stdio"
@@ -25,6 +24,7 @@ import { TestConsole } from "effect/testing"
 import { TerminalCapabilities } from "effect/cli/TerminalCapabilities"
 import * as Commands from "../src/Commands.ts"
 import * as ExitCode from "../src/ExitCode.ts"
+import { nobody } from "./fixtures/nobody.ts"
 
 const url = "http://peer.test/mcp"
 const tools = [
@@ -55,17 +55,6 @@ const peer = HttpClient.make((request, address) => {
 
 const absent = PlatformError.systemError({ _tag: "NotFound", module: "ChildProcess", method: "spawn" })
 
-const nobody = Terminal.make({
-  columns: Effect.succeed(0),
-  rows: Effect.succeed(0),
-  size: Effect.flatMap(Queue.unbounded<Terminal.Size, Cause.Done>(), (queue) => Effect.as(Queue.end(queue), queue)),
-  readInput: Effect.flatMap(Queue.unbounded<Terminal.UserInput, Cause.Done>(), (queue) =>
-    Effect.as(Queue.end(queue), queue)
-  ),
-  readLine: Effect.fail(new Terminal.QuitError({})),
-  display: () => Effect.void
-})
-
 const World = Layer.mergeAll(
   FileSystem.layerNoop({}),
   NodePath.layer,
@@ -75,7 +64,7 @@ const World = Layer.mergeAll(
     ChildProcessSpawner,
     makeSpawner(() => Effect.fail(absent))
   ),
-  Layer.succeed(Terminal.Terminal, nobody),
+  Layer.succeed(Terminal.Terminal, nobody(0)),
   Layer.succeed(TerminalCapabilities, { canColor: false, canAnimate: false, canPrompt: true }),
   EraMemory.layerInProcess,
   TestConsole.layer

@@ -35,7 +35,7 @@ describe("U-67: explore", () => {
         yield* at.type(`2${enter}`)
         yield* at.sees(/Call it\?[^]*Call it\?/)
         yield* at.type("y")
-        yield* at.sees(/progress: 1 of 2\nprogress: 2 of 2\ncounted to 2\n[^]*Which tool\?/)
+        yield* at.sees(/yes\nprogress: 2 of 2\ncounted to 2\n[^]*Which tool\?/)
         yield* at.type(`${up}${enter}`)
         assert.strictEqual(yield* at.code, 0)
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))

@@ -56,7 +56,7 @@ describe("U-67: on a terminal", () => {
               ["servers", "--config", file],
               78,
               [
-                /^one {3}ready, 2025-11-25, 4 tools\n名前 {2}ready, 2025-11-25, 13 tools\ngone {2}failed\n {4}asked/m,
+                /^one {3}ready, 2025-11-25, 5 tools\n名前 {2}ready, 2025-11-25, 13 tools\ngone {2}failed\n {4}asked/m,
                 /^off {3}disabled$/m,
                 /server\s+"wrong",\s+mcpServers\.wrong:/
               ]
@@ -118,6 +118,11 @@ describe("U-67: on a terminal", () => {
       yield* call.sees(/^progress: 1 of 2, half\ufffd\[31m way$/m)
       yield* call.type(ctrlC)
       assert.strictEqual(yield* call.code, 130)
+      const steps = yield* terminal(["call", "steps", "--", ...kinds], { columns: 60 })
+      assert.strictEqual(yield* steps.code, 0)
+      // One line is written over.
+      assert.match(steps.screen(), /^note: skipped 1 line[^]*\nprogress: 3\ndone$/)
+      assert.deepStrictEqual(steps.torn(), [])
       const watch = yield* terminal(["watch", "demo://a", "--", ...kinds], { columns: 60 })
       yield* watch.sees(/^warning here: \{"level":"debug","evil":"\\u001b\[2J"\}$/m)
       yield* watch.sees(/^watching tools, resources, demo:\/\/a$/m)
