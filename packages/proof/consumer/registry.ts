@@ -15,7 +15,8 @@ import { run } from "./command.ts"
 const Manifest = Schema.Struct({
   name: Schema.String,
   version: Schema.String,
-  private: Schema.optionalKey(Schema.Boolean)
+  private: Schema.optionalKey(Schema.Boolean),
+  peerDependenciesMeta: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
 })
 const decodeManifest = Schema.decodeEffect(Schema.fromJsonString(Manifest))
 const decodeAll = Schema.decodeEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
@@ -23,6 +24,8 @@ const decodeAll = Schema.decodeEffect(Schema.fromJsonString(Schema.Record(Schema
 /** A packed package: what a registry says of it, and its bytes. */
 interface Packed {
   readonly name: string
+  /** What a program adds itself to use all of it. */
+  readonly additions: ReadonlyArray<string>
   readonly packument: (origin: string) => Schema.Json
   readonly tarball: Uint8Array
 }
@@ -34,7 +37,7 @@ const pack = Effect.fnUntraced(function* (folder: string, to: string) {
   const file = path.join(to, `${path.basename(folder)}.tgz`)
   yield* run(["npx", "-y", "pnpm@12", "pack", "--out", file], { cwd: folder })
   const text = yield* run(["tar", "-xzOf", file, "package/package.json"], { cwd: to })
-  const { name, version } = yield* decodeManifest(text)
+  const { name, peerDependenciesMeta = {}, version } = yield* decodeManifest(text)
   const manifest = yield* decodeAll(text)
   const tarball = yield* fileSystem.readFile(file)
   const integrity = `sha512-${createHash("sha512").update(tarball).digest("base64")}`
@@ -42,6 +45,7 @@ const pack = Effect.fnUntraced(function* (folder: string, to: string) {
   const released = "2026-01-01T00:00:00.000Z"
   const packed: Packed = {
     name,
+    additions: Object.keys(peerDependenciesMeta),
     tarball,
     packument: (origin) => ({
       name,
@@ -53,7 +57,10 @@ const pack = Effect.fnUntraced(function* (folder: string, to: string) {
   return packed
 })
 
-/** Packs every public package and serves them until the scope ends. Gives the address and the names. */
+/**
+ * Packs every public package and serves them until the scope ends. Gives the address, the names, and what a program adds
+ * itself to use all of them.
+ */
 export const serve = Effect.gen(function* () {
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -80,5 +87,5 @@ export const serve = Effect.gen(function* () {
         : HttpServerResponse.uint8Array(found.tarball)
     })
   )
-  return { origin, names: packed.map(({ name }) => name) }
+  return { origin, names: packed.map(({ name }) => name), additions: packed.flatMap((each) => each.additions) }
 })

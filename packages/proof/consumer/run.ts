@@ -73,7 +73,7 @@ const importing = Effect.fnUntraced(function* (folder: string, names: ReadonlyAr
 /** What one user does. Gives what was seen. */
 const follow = Effect.fnUntraced(function* (
   page: string,
-  registry: { readonly origin: string; readonly names: ReadonlyArray<string> },
+  registry: Effect.Success<typeof Registry.serve>,
   user: { readonly manager: (typeof managers)[number]; readonly version: string; readonly node: string }
 ) {
   const fileSystem = yield* FileSystem.FileSystem
@@ -110,7 +110,7 @@ const follow = Effect.fnUntraced(function* (
 
   const { devDependencies } = workspace(yield* fileSystem.readFileString(`${root}/package.json`))
   const tools = ["typescript", "@types/node"].map((name) => `${name}@${devDependencies[name]}`)
-  yield* shell(`npm install ${[...registry.names, ...tools].join(" ")}`)
+  yield* shell(`npm install ${[...registry.names, ...registry.additions, ...tools].join(" ")}`)
   const { code, count } = yield* importing(cwd, registry.names)
   yield* write("every-module.mts", code)
   yield* write("tsconfig.nodenext.json", tsconfig("NodeNext", "NodeNext"))
