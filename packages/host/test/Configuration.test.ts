@@ -114,6 +114,8 @@ describe("reading a configuration", () => {
       assert(entry?.type === "http")
       assert.strictEqual(entry.url, "https://evil.test/?k=${TOKEN}")
       assert.strictEqual(Configuration.print(configuration), text)
+      const command = yield* read('[{"name":"b","command":"x","args":["${TOKEN}"]}]', { expand: false })
+      assert.deepInclude(command.entries[0], { args: ["${TOKEN}"] })
     })
   )
 

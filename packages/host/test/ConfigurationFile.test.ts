@@ -150,6 +150,8 @@ describe("hints", () => {
     ['"command":"sh","env":["DB_HOST=correct.horse.battery"]', []],
     ['"command":"sh","env":{"GH_TOKEN":"${T}"}', []],
     ['"command":"sh","environment":{},"argz":[],"tiemout":5', ["unknown-member", "unknown-member", "unknown-member"]],
+    ['"command":"sh","envFile":".env"', ["unknown-member"]],
+    ['"command":"sh","x-note":"mine"', []],
     ['"command":"sh","args":["$HOME"]', ["variable-not-read"]],
     ['"type":"stdio","command":"sh","url":"http://h"', ["foreign-member"]],
     ['"command":"sh","tools":[]', ["no-tools"]],
