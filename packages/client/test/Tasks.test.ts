@@ -179,7 +179,8 @@ describe("a task of a modern server", () => {
       for (const [last, tag] of [
         [modernTask("failed", { error }), "ServerError"],
         [modernTask("cancelled", { statusMessage: "by the night shift" }), "TaskEnded"],
-        [modernTask("completed"), "InvalidResult"]
+        [modernTask("completed"), "InvalidResult"],
+        [modernTask("failed"), "InvalidResult"]
       ] as const) {
         const client = yield* connect(modern([last]))
         const calling = yield* Effect.forkChild(Effect.flip(Tasks.call(client, "report")))
@@ -190,7 +191,9 @@ describe("a task of a modern server", () => {
           assert.deepInclude(failure.reason, { code: -32050, data: { tray: 2 } })
         if (failure.reason._tag === "TaskEnded") assert.include(failure.message, "by the night shift")
       }
-      const client = yield* connect(modern([modernTask("completed", { result: { ...said("no ink"), isError: true } })]))
+      // What is done has its result, whatever else stands beside it.
+      const done = modernTask("completed", { result: { ...said("no ink"), isError: true }, error })
+      const client = yield* connect(modern([done]))
       const calling = yield* Effect.forkChild(Tasks.call(client, "report"))
       yield* pass(500)
       assert.isTrue((yield* Fiber.join(calling)).isError)
@@ -201,6 +204,7 @@ describe("a task of a modern server", () => {
     Effect.gen(function* () {
       const still = modernTask("working", { ttlMs: 1200 })
       const client = yield* connect(modern([still], still))
+      yield* TestClock.adjust("1 hour")
       const calling = yield* Effect.forkChild(Effect.flip(Tasks.call(client, "report")))
       yield* pass(500)
       yield* pass(500)
