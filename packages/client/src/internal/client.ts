@@ -88,26 +88,28 @@ export const make = Effect.fnUntraced(function* <R>(
 
   const refuse = (reason: Reason) => Effect.fail(new McpClientError({ server, reason }))
 
+  /** Sends a request for a fiber that runs it at once. */
   const send = <M extends Method.Method>(
     fiber: Fiber.Fiber<unknown, unknown>,
     method: M,
     params: Method.Params<M>,
-    how: How
+    how: How,
+    { mirrored, refreshed, repeatable }: Pick<Connection.Asking, "mirrored" | "refreshed" | "repeatable">
   ): Effect.Effect<Method.Result<M>, McpClientError> => {
-    const { meta, timeout } = how
+    const { meta, onProgress, resetOnProgress, timeout } = how
     const limit = timeout === undefined ? undefined : Given.millis("timeout", timeout)
     if (limit !== undefined && Result.isFailure(limit)) return refuse(limit.failure)
     const idle = limit === undefined ? Duration.toMillis(fiber.getRef(Defaults.RequestTimeout)) : limit.success
-    const total = how.resetOnProgress === true ? Duration.toMillis(fiber.getRef(Defaults.RequestCap)) : idle
+    const total = resetOnProgress === true ? Duration.toMillis(fiber.getRef(Defaults.RequestCap)) : idle
     const level = how.logLevel ?? logLevel.current()
     return connection.ask(fiber, method, params, {
       limit: { idle, total },
-      repeatable: how.repeatable ?? method !== "tools/call",
-      onProgress: how.onProgress,
-      resetOnProgress: how.resetOnProgress,
+      repeatable,
+      onProgress,
+      resetOnProgress,
       onNotification: logs.owned(method, params, how.onNotification),
-      mirrored: how.mirrored,
-      refreshed: how.refreshed,
+      mirrored,
+      refreshed,
       extra:
         meta === undefined && level === undefined
           ? undefined
@@ -115,20 +117,16 @@ export const make = Effect.fnUntraced(function* <R>(
     })
   }
 
-  /** A request of a fiber that runs it at once. */
-  const ask = <M extends Method.Method>(
-    fiber: Fiber.Fiber<unknown, unknown>,
-    method: M,
-    params: Method.Params<M>,
-    how: How
-  ): Effect.Effect<Method.Result<M>, McpClientError> =>
-    caching.through(method, params, how, () => send(fiber, method, params, how))
-
   const request = <M extends Method.Method>(
     method: M,
     params: Method.Params<M>,
     how: How = {}
-  ): Effect.Effect<Method.Result<M>, McpClientError> => Effect.withFiber((fiber) => ask(fiber, method, params, how))
+  ): Effect.Effect<Method.Result<M>, McpClientError> =>
+    Effect.withFiber((fiber) =>
+      caching.through(method, params, how, () =>
+        send(fiber, method, params, how, { repeatable: method !== "tools/call" })
+      )
+    )
 
   const listOf =
     <M extends ListMethod, Item>(method: M, items: (page: Listings[M]) => ReadonlyArray<Item>) =>
@@ -177,23 +175,18 @@ export const make = Effect.fnUntraced(function* <R>(
     name: string,
     args: JsonRpc.JsonObject,
     retry: Rounds.Retry,
-    how: CallOptions & Partial<Connection.Asking>
+    how: CallOptions
   ): Effect.Effect<Method.Result<"tools/call">, McpClientError> => {
     const { definition, task } = how
     const mirrored = toolbox.mirrored(name, args, definition)
     if (Result.isFailure(mirrored)) return Effect.fail(mirrored.failure)
     const asked = task === undefined ? undefined : taskOf(name, task, definition)
-    return ask(
-      fiber,
-      "tools/call",
-      { name, arguments: args, ...retry, ...asked },
-      {
-        ...how,
-        mirrored: mirrored.success,
-        repeatable: how.repeatable ?? toolbox.isRepeatable(name, definition),
-        refreshed: () => refreshed(name, args)
-      }
-    )
+    const params = { name, arguments: args, ...retry, ...asked }
+    return send(fiber, "tools/call", params, how, {
+      mirrored: mirrored.success,
+      refreshed: () => refreshed(name, args),
+      repeatable: how.repeatable ?? toolbox.isRepeatable(name, definition)
+    })
   }
 
   /** The same where only one round is made. */
@@ -227,7 +220,7 @@ export const make = Effect.fnUntraced(function* <R>(
     fiber: Fiber.Fiber<unknown, unknown>,
     name: string,
     args: JsonRpc.JsonObject,
-    how: CallOptions & Partial<Connection.Asking>,
+    how: CallOptions,
     onRound?: (asked: Asked) => void
   ) =>
     Rounds.drive({
@@ -363,7 +356,7 @@ const outcomeOf = (
       })
     : Outcome.Done({ result })
 
-type How = RequestOptions & Partial<Connection.Asking> & Pick<Caching.How, "onKept">
+type How = RequestOptions & Pick<Caching.How, "onKept">
 
 type Ask = <M extends Method.Method>(
   method: M,

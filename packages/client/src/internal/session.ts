@@ -264,8 +264,8 @@ const asker = (line: Line, revision: Revision.Revision): Session["ask"] => {
     written: JsonRpc.JsonObject | undefined,
     asking: Asking,
     trace: JsonRpc.JsonObject | undefined,
-    alive: () => void,
-    waiting?: Waiting
+    waiting: Waiting | undefined,
+    alive?: () => void
   ): Effect.Effect<Method.Result<M>, Reason> => {
     const neverLeft = isOver()
     const params = stamp(written, extraOf(asking, id, trace))
@@ -291,11 +291,12 @@ const asker = (line: Line, revision: Revision.Revision): Session["ask"] => {
   ): Effect.Effect<Method.Result<M>, Reason> => {
     if (givesUp) {
       const waiting = patience.begin(asking.limit)
-      return exchange(id, method, written, asking, trace, () => patience.alive(waiting), waiting)
+      const alive = asking.resetOnProgress === true ? () => patience.alive(waiting) : undefined
+      return exchange(id, method, written, asking, trace, waiting, alive)
     }
     return patience.within<Method.Result<M>, Reason>(
       asking.limit,
-      (alive) => exchange(id, method, written, asking, trace, alive),
+      (alive) => exchange(id, method, written, asking, trace, undefined, alive),
       (limit) => timedOut(method, limit)
     )
   }
@@ -348,7 +349,7 @@ const interimOf = (
   id: JsonRpc.RequestId,
   revision: Revision.Revision,
   inbound: Inbound,
-  alive: () => void
+  alive: (() => void) | undefined
 ): ((message: Incoming) => void) => {
   if (onNotification === undefined && onProgress === undefined && resetOnProgress !== true) return inbound.hear
   return (message) => {
@@ -360,7 +361,7 @@ const interimOf = (
     const { params } = heard.success
     // On an event stream of its own a request may still be told the progress of another (M-PROG-8).
     if (String(params.progressToken) !== String(id)) return
-    if (resetOnProgress === true) alive()
+    if (resetOnProgress === true) alive?.()
     inbound.told(message.method, () => onProgress?.(params))
   }
 }

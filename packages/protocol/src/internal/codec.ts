@@ -59,10 +59,8 @@ const decodeComplete = (method: Method.Method, result: JsonObject) => {
       return Initialize.decode(result)
     case "server/discover":
       return Discover.decode(result)
-    default: {
-      const { cached, lists } = Method.methods[method]
-      return run(results.get(method), method, tidy(result, { cached, lists }))
-    }
+    default:
+      return run(results.get(method), method, tidy(result, Method.methods[method]))
   }
 }
 
@@ -164,6 +162,7 @@ export const readNamed = (
 }
 
 const withoutType = (result: JsonObject): JsonObject => {
+  if (!Object.hasOwn(result, "resultType")) return result
   const { resultType: _, ...rest } = result
   return rest
 }

@@ -77,6 +77,7 @@ const objectProjection = (node: SchemaAST.Objects, version: Version.Version): Pr
   const known = new Set(node.propertySignatures.map(({ name }) => name))
   return (value, at, journal) => {
     if (!isObject(value)) return value
+    if (entry === undefined && !members.some(({ name }) => Object.hasOwn(value, name))) return value
     const changes = new Map<string, unknown>()
     for (const { name, projection } of members) {
       if (Object.hasOwn(value, name)) changes.set(name, projection(value[name], [...at, name], journal))

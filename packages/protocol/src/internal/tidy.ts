@@ -20,23 +20,17 @@ export interface Tidying {
   readonly lists?: ReadonlyArray<string>
 }
 
-const changes = (result: JsonObject, { cached, lists }: Tidying): Array<[string, unknown]> => {
-  const out: Array<[string, unknown]> = []
-  if (own(result, "resultType") !== "complete") out.push(["resultType", "complete"])
-  if (cached === true) {
-    const ttlMs = milliseconds(own(result, "ttlMs"))
-    if (own(result, "ttlMs") !== ttlMs) out.push(["ttlMs", ttlMs])
-    const cacheScope = scope(own(result, "cacheScope"))
-    if (own(result, "cacheScope") !== cacheScope) out.push(["cacheScope", cacheScope])
-  }
-  for (const key of lists ?? []) {
-    if ((own(result, key) ?? null) === null) out.push([key, []])
-  }
-  return out
-}
-
 /** The result with what was missing filled in; the same object when nothing was. */
-export const tidy = (result: JsonObject, tidying: Tidying): JsonObject => {
-  const filled = changes(result, tidying)
-  return filled.length === 0 ? result : { ...result, ...Object.fromEntries(filled) }
+export const tidy = (result: JsonObject, { cached, lists }: Tidying): JsonObject => {
+  let tidied = result
+  const fill = (key: string, value: unknown) => {
+    if (own(result, key) !== value) tidied = { ...tidied, [key]: value }
+  }
+  fill("resultType", "complete")
+  if (cached === true) {
+    fill("ttlMs", milliseconds(own(result, "ttlMs")))
+    fill("cacheScope", scope(own(result, "cacheScope")))
+  }
+  for (const key of lists ?? []) fill(key, own(result, key) ?? [])
+  return tidied
 }
