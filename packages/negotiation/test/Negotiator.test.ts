@@ -96,6 +96,26 @@ describe("modes", () => {
     })
   )
 
+  it.effect("U-01 U-10 the evidence says why a mode refused: its own reason, or the one of the row that failed", () =>
+    Effect.gen(function* () {
+      const why = (signal: Signal, mode: Mode.Input, version: string) =>
+        Effect.map(
+          play([["discover", version, signal]], { terms: http, mode }),
+          (played) => refusal(played).attempts.at(-1)?.because ?? ""
+        )
+      const pinned = Mode.pin("2026-07-28", { verify: true })
+      for (const [mode, version, because] of [
+        [pinned, "2026-07-28", "a pin that is verified takes nothing else"],
+        ["modern", newer, "mode 'modern' never falls back"]
+      ] as const) {
+        assert.strictEqual(yield* why(failed(-32601), mode, version), because)
+        const other = yield* why(httpStatus(401, { challenge: "Bearer" }), mode, version)
+        assert.notStrictEqual(other, because)
+        assert.isAbove(other.length, 10)
+      }
+    })
+  )
+
   it.effect("U-01 legacy sends nothing before the handshake, and offers what it is told to", () =>
     Effect.gen(function* () {
       assert.strictEqual(agreed(yield* play([shakes], { mode: "legacy" })).roundTrips, 1)
