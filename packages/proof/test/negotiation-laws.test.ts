@@ -1,5 +1,5 @@
 /** The laws of negotiation hold for the real client, and find one that breaks them. `MODEL_RUNS=20` plays more servers. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import * as McpClient from "@mcp-effect/client/McpClient"
 import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
 import * as NegotiationLaws from "@mcp-effect/testing/NegotiationLaws"
@@ -8,6 +8,8 @@ import * as Effect from "effect/Effect"
 const times = Number(process.env["MODEL_RUNS"] ?? 1)
 const seed = Number(process.env["MODEL_SEED"] ?? 20_260_728)
 
+vi.setConfig({ testTimeout: 60_000 * times })
+
 describe("U-66: the laws of negotiation", () => {
   const connect: NegotiationLaws.Connect = (transport, mode) =>
     McpClient.connect(transport, { mode }).pipe(
@@ -15,9 +17,7 @@ describe("U-66: the laws of negotiation", () => {
       Effect.provide(EraMemory.layerNone)
     )
 
-  it.effect.each(NegotiationLaws.laws)("$name", ({ check }) => check(connect, { runs: 40 * times, seed }), {
-    timeout: 60_000 * times
-  })
+  it.effect.each(NegotiationLaws.laws)("$name", ({ check }) => check(connect, { runs: 40 * times, seed }))
 
   it.effect("find a client that shakes hands after HTTP 401", () =>
     Effect.gen(function* () {
