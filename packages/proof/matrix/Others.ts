@@ -140,7 +140,7 @@ export const measure = ({
   server
 }: Row): Effect.Effect<
   Found,
-  ServerFailed,
+  { readonly message: string },
   HttpClient.HttpClient | Exclude<Effect.Services<Server["start"]>, Scope.Scope>
 > =>
   Effect.gen(function* () {
