@@ -4,38 +4,22 @@
  *
  * @since 0.1.0
  */
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Authorization from "@mcp-effect/client/Authorization"
 import type { AuthorizationError } from "@mcp-effect/client/AuthorizationError"
-import * as AuthorizationFlow from "@mcp-effect/client/AuthorizationFlow"
 import { AuthorizationNotices, describe } from "@mcp-effect/client/AuthorizationNotice"
-import * as Browser from "@mcp-effect/client/Browser"
 import * as ClientRegistration from "@mcp-effect/client/ClientRegistration"
 import * as TokenStore from "@mcp-effect/client/TokenStore"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
-import { createServer } from "node:http"
-import * as Ask from "./Ask.ts"
 import * as Connecting from "./Connecting.ts"
 import { CommandFailed } from "./ExitCode.ts"
 import * as Http from "./Http.ts"
 import * as Places from "./Places.ts"
 import * as Render from "./Render.ts"
+import * as SignIn from "./SignIn.ts"
 import * as Target from "./Target.ts"
-
-/** Shows the address before a browser opens it. */
-const browser = Layer.effect(
-  Browser.Browser,
-  Effect.map(Browser.Browser, ({ open }) => ({
-    open: (address: URL) => Effect.andThen(Console.error(`Sign in at ${Render.oneLine(address.href)}`), open(address))
-  }))
-).pipe(Layer.provide(Ask.browser))
-
-const flow = AuthorizationFlow.layerLoopback({
-  listen: (port) => NodeHttpServer.layerServer(createServer, { port, host: "127.0.0.1" })
-}).pipe(Layer.provide(browser))
 
 const noting = Effect.provideService(AuthorizationNotices, (notice) =>
   Console.error(`note: ${Render.oneLine(describe(notice))}`)
@@ -106,7 +90,7 @@ const authorized = (
       Effect.provide(
         Layer.mergeAll(
           Http.layer,
-          flow,
+          SignIn.layer,
           Layer.orDie(ClientRegistration.layer()),
           Layer.unwrap(Effect.map(Places.tokens, (path) => TokenStore.layerFile({ path })))
         )

@@ -118,17 +118,15 @@ const headersOf = (header: ReadonlyArray<string>) =>
     Object.fromEntries
   )
 
-/** The HTTP client, with the stored token of the server where one is kept. */
-const httpFor = Effect.fnUntraced(function* (url: string) {
+/** The HTTP client, with the stored token of the server where one is kept. Whoever can be asked may sign in for more. */
+const httpFor = Effect.fnUntraced(function* (url: string, asking: boolean) {
   const path = yield* Places.tokens
   if (!(yield* Effect.orElseSucceed((yield* FileSystem.FileSystem).exists(path), () => false))) return Http.layer
+  const flow = asking
+    ? (yield* Effect.promise(() => import("./SignIn.ts"))).layerAsking
+    : AuthorizationFlow.layerUnavailable
   return Authorization.layer({ server: url }).pipe(
-    Layer.provide([
-      Http.layer,
-      TokenStore.layerFile({ path }),
-      AuthorizationFlow.layerUnavailable,
-      ClientRegistration.layer()
-    ]),
+    Layer.provide([Http.layer, TokenStore.layerFile({ path }), flow, ClientRegistration.layer()]),
     Layer.catchCause((cause) => {
       const error = Cause.squash(cause)
       const because = Render.oneLine(error instanceof Error ? error.message : "it cannot be used")
@@ -168,7 +166,8 @@ export const entryOf = Effect.fnUntraced(function* (
 const transportOf = Effect.fnUntraced(function* (
   target: Target.Target,
   entry: ServerEntry | undefined,
-  options: Options
+  options: Options,
+  asking: boolean
 ) {
   const { header } = options
   if (header.length > 0 && (entry?.type === "stdio" || "command" in target)) {
@@ -184,7 +183,7 @@ const transportOf = Effect.fnUntraced(function* (
   }
   const url = entry === undefined ? ("url" in target ? target.url : "") : entry.url
   const headers = { ...entry?.headers, ...(yield* headersOf(header)) }
-  const http = yield* Layer.build(yield* httpFor(url))
+  const http = yield* Layer.build(yield* httpFor(url, asking))
   const make = entry?.type === "sse" ? HttpSse.make : StreamableHttp.make
   return yield* Effect.provide(make({ url, headers }), http)
 })
@@ -244,7 +243,7 @@ export const connected = <A, R>(
     const mode = yield* modeOf(entry, options)
     const asking = !options.json && (yield* Ask.canAsk)
     const work = Effect.gen(function* () {
-      const bare = yield* transportOf(target, entry, options)
+      const bare = yield* transportOf(target, entry, options, asking)
       const transport = Option.isNone(options.record)
         ? bare
         : ExchangeLog.record(

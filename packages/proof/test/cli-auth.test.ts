@@ -5,43 +5,11 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Path from "effect/Path"
-import { fileURLToPath } from "node:url"
-import * as ProtectedServer from "../authorization/protectedServer.ts"
-import * as Provider from "../authorization/provider.ts"
-import { command, mistakes } from "./fixtures/command.ts"
+import { mistakes } from "./fixtures/command.ts"
+import { world } from "./fixtures/protectedWorld.ts"
 
 // Processes start slowly on a busy machine; what is waited for has limits of its own.
 vi.setConfig({ testTimeout: 120_000 })
-
-const visitor = fileURLToPath(new URL("fixtures/visitor.mjs", import.meta.url))
-
-/** The two servers, and the command with a home of its own and a browser that signs in. */
-const world = Effect.gen(function* () {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const provider = yield* Provider.start
-  const server = yield* ProtectedServer.start(provider.issuer)
-  const home = yield* fs.makeTempDirectoryScoped({ prefix: "mcp-home-" })
-  yield* fs.writeFileString(
-    path.join(home, "xdg-open"),
-    `#!/bin/sh\necho opened >> ${home}/visits\nexec '${process.execPath}' '${visitor}' "$1"\n`
-  )
-  yield* fs.chmod(path.join(home, "xdg-open"), 0o755)
-  const env = { MCP_EFFECT_HOME: path.join(home, "of mcp"), PATH: `${home}:${process.env["PATH"]}` }
-  return {
-    provider,
-    server,
-    home,
-    run: (words: ReadonlyArray<string>, more: Readonly<Record<string, string>> = {}) =>
-      command(words, { env: { ...env, ...more } }),
-    tokens: path.join(home, "of mcp", "tokens.json"),
-    visits: Effect.map(
-      Effect.orElseSucceed(fs.readFileString(path.join(home, "visits")), () => ""),
-      (text) => text.split("\n").length - 1
-    )
-  }
-})
 
 describe("mcp-effect auth", () => {
   it.live(
