@@ -18,8 +18,8 @@ import * as Render from "./Render.ts"
 import { screen } from "./Screen.ts"
 import * as Target from "./Target.ts"
 
-const onServer = (what: string) => ({
-  words: Options.words("server", `A URL or a name, unless a command stands after \`--\`${what}`),
+const onServer = (what: string, after = "") => ({
+  words: Options.words(`server${after}`, `A URL or a name, unless a command stands after \`--\`${what}`),
   ...Options.connection
 })
 
@@ -61,7 +61,10 @@ const probe = Command.make(
 
 const call = Command.make(
   "call",
-  { ...onServer("; then the tool and its arguments: key=value words, one JSON object, or -"), yes: Options.yes },
+  {
+    ...onServer("; then the tool and its arguments: key=value words, one JSON object, or -", " tool key=value"),
+    yes: Options.yes
+  },
   (given) =>
     Effect.flatMap(
       Effect.promise(() => import("./Call.ts")),
@@ -75,30 +78,32 @@ const call = Command.make(
   ])
 )
 
-const tools = Command.make("tools", onServer("; then a tool, to see its arguments"), (given) =>
+const tools = Command.make("tools", onServer("; then a tool, to see its arguments", " tool"), (given) =>
   Effect.flatMap(look(), (it) => it.tools(given))
 ).pipe(Command.withDescription("List the tools, or show one with its arguments"))
 const resources = Command.make("resources", onServer(""), (given) =>
   Effect.flatMap(look(), (it) => it.resources(given))
 ).pipe(Command.withDescription("List the resources and their templates"))
-const read = Command.make("read", onServer("; then the address"), (given) =>
+const read = Command.make("read", onServer("; then the address", " address"), (given) =>
   Effect.flatMap(look(), (it) => it.read(given))
 ).pipe(Command.withDescription("Read a resource"))
-const prompts = Command.make("prompts", onServer("; then a prompt, to see its arguments"), (given) =>
+const prompts = Command.make("prompts", onServer("; then a prompt, to see its arguments", " prompt"), (given) =>
   Effect.flatMap(look(), (it) => it.prompts(given))
 ).pipe(Command.withDescription("List the prompts, or show one with its arguments"))
-const prompt = Command.make("prompt", onServer("; then the prompt and its key=value arguments"), (given) =>
-  Effect.flatMap(look(), (it) => it.prompt(given))
+const prompt = Command.make(
+  "prompt",
+  onServer("; then the prompt and its key=value arguments", " prompt key=value"),
+  (given) => Effect.flatMap(look(), (it) => it.prompt(given))
 ).pipe(Command.withDescription("Fill in a prompt"))
 const complete = Command.make(
   "complete",
-  onServer("; then `prompt NAME` or `resource TEMPLATE`, and ARGUMENT=BEGINNING"),
+  onServer("; then `prompt NAME` or `resource TEMPLATE`, and ARGUMENT=BEGINNING", " what argument=beginning"),
   (given) => Effect.flatMap(look(), (it) => it.complete(given))
 ).pipe(Command.withDescription("Propose values for an argument"))
 const ping = Command.make("ping", onServer(""), (given) => Effect.flatMap(look(), (it) => it.ping(given))).pipe(
   Command.withDescription("Ask for a sign of life")
 )
-const watch = Command.make("watch", onServer("; then resources to watch"), (given) =>
+const watch = Command.make("watch", onServer("; then resources to watch", " address"), (given) =>
   Effect.flatMap(look(), (it) => it.watch(given))
 ).pipe(Command.withDescription("Show changes and logs until Ctrl-C"))
 
