@@ -281,8 +281,9 @@ const later = [
   "subscriptions/listen"
 ] as const
 
-const spoken = (era: "modern" | "legacy"): Arbitrary.Arbitrary<Version.Version> =>
-  era === "modern" ? element<Version.Version>(...Version.modern) : element<Version.Version>(...Version.legacy)
+const versions = { modern: element(...Version.modern), legacy: element(...Version.legacy) }
+
+const spoken = (era: "modern" | "legacy"): Arbitrary.Arbitrary<Version.Version> => versions[era]
 
 const resultOf = (message: JsonRpc.Response): JsonRpc.JsonObject => (JsonRpc.isSuccess(message) ? message.result : {})
 
@@ -298,7 +299,10 @@ export const conduct = (options: Options & { readonly era: "modern" | "legacy" }
   const pipe = carrier === "pipe"
   const of = <A>(make: (version: Version.Version) => Arbitrary.Arbitrary<A>) => Arbitrary.flatMap(spoken(era), make)
   const asked = Arbitrary.map(of(Arbitraries.question), ({ id, ...question }): Script.Step =>
-    era === "modern" ? Script.answer(Script.inputRequired({ [String(id)]: question })) : Script.say({ id, ...question })
+    ({
+      modern: () => Script.answer(Script.inputRequired({ [String(id)]: question })),
+      legacy: () => Script.say({ id, ...question })
+    })[era]()
   )
   const step = oneOf<Script.Step>(
     element<Script.Step>(Script.answer()),
