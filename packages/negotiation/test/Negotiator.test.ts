@@ -582,6 +582,34 @@ describe("errors", () => {
     })
   )
 
+  const statuses = [
+    [300, "a redirect that is not followed. Set the address to where the server now lives", false],
+    [399, "a redirect that is not followed. Set the address to where the server now lives", false],
+    [410, "Check the address; if the server is known to be old, set mode 'legacy'", false],
+    [406, "Looks like an old server: set mode legacy, or `legacyStatuses: spec`", false],
+    [408, "Try again later", true],
+    [409, "Check the address; if the server is known to be old, set mode 'legacy'", false],
+    [415, "Looks like an old server: set mode legacy, or `legacyStatuses: spec`", false],
+    [422, "Looks like an old server: set mode legacy, or `legacyStatuses: spec`", false],
+    [425, "Try again later", true],
+    [429, "Try again later", true],
+    [500, "a fault of the server or of what stands before it. See its log, or try later", true],
+    [501, "a fault of the server or of what stands before it. See its log, or try later", false],
+    [502, "a fault of the server or of what stands before it. See its log, or try later", true],
+    [504, "a fault of the server or of what stands before it. See its log, or try later", true],
+    [505, "a fault of the server or of what stands before it. See its log, or try later", false],
+    [599, "a fault of the server or of what stands before it. See its log, or try later", false]
+  ] as const
+  it.effect.each(statuses)("U-05 U-61 HTTP %s says what to change and whether to try again", ([status, hint, retry]) =>
+    Effect.gen(function* () {
+      const error = yield* heard(httpStatus(status))
+      assert.strictEqual(error.reason._tag, "ProbeHttpStatus")
+      assert.isTrue(error.hint.startsWith(`server/discover was answered with HTTP ${status}`), error.hint)
+      assert.isTrue(error.hint.endsWith(hint), error.hint)
+      assert.strictEqual(error.isRetryable, retry)
+    })
+  )
+
   it.effect("U-61 each says what was asked, what came back and what to change", () =>
     Effect.gen(function* () {
       const required = { elicitation: {}, sampling: {} }
