@@ -86,7 +86,11 @@ const send = (
         : new HttpClientError.EncodeError({ request, cause: theirs.cause })
     resume(Effect.fail(new HttpClientError.HttpClientError({ reason })))
   }
-  const exchange = new Dispatch.Exchange((head) => resume(Effect.succeed(new Answer(request, url, head))), failed)
+  const exchange = new Dispatch.Exchange((head) => {
+    const answer = new Answer(request, url, head)
+    resume(Effect.succeed(answer))
+    return answer
+  }, failed)
   const dispatched = Result.try(() =>
     dispatcher.dispatch(
       {

@@ -17,8 +17,11 @@ import { createServer as createHttpsServer } from "node:https"
 import { createSecureServer } from "node:http2"
 import { createServer, type Server, type Socket } from "node:net"
 import { Readable } from "node:stream"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import type { Agent } from "undici"
 import { MockAgent } from "undici"
+import { executeOf } from "../src/internal/direct.ts"
 import * as NodeHttp from "../src/NodeHttp.ts"
 import { until } from "./fixtures/asking.ts"
 import { certificate, key } from "./fixtures/certificate.ts"
@@ -26,6 +29,9 @@ import { type Handler, serve } from "./fixtures/httpServer.ts"
 
 // Real sockets on a busy machine need more than the default.
 vi.setConfig({ testTimeout: 30_000 })
+
+setFlagsFromString("--expose-gc")
+const collect: () => void = runInNewContext("gc")
 
 const clientOf = (options?: Agent.Options) =>
   Effect.map(Layer.build(options === undefined ? NodeHttp.layer : NodeHttp.layerOptions(options)), (context) =>
@@ -237,6 +243,19 @@ describe("NodeHttp", () => {
       const first = yield* Stream.runHead(Stream.decodeText(stream))
       assert.strictEqual(first._tag === "Some" ? first.value : "", "first")
       yield* until(() => seen[0]?.abandoned === true)
+    })
+  )
+
+  it.live.each(["as any client", "as the wires do"])("a response that nobody reads is given up: sent %s", (how) =>
+    Effect.gen(function* () {
+      const { client, seen, url } = yield* opened((_, response) => void response.write("first"))
+      const execute = how === "as any client" ? client.execute : executeOf(client)
+      yield* execute(HttpClientRequest.get(url))
+      const gone = Effect.suspend(() => {
+        collect()
+        return Effect.sync(() => seen[0]?.abandoned === true)
+      })
+      yield* Effect.repeat(Effect.delay(gone, 20), { until: (yes) => yes })
     })
   )
 

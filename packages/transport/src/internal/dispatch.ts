@@ -28,9 +28,12 @@ export interface Head {
 
 const readAlready: End = { _tag: "Broken", cause: new Error("the body is being read, or was read as a stream") }
 
+/** Gives up what was answered to somebody who was gone by then. */
+const forgotten = new FinalizationRegistry<Exchange>((exchange) => exchange.abort())
+
 /** One request, from its start to the end of the response's body. */
 export class Exchange implements Body, Dispatcher.DispatchHandler {
-  readonly #started: (head: Head) => void
+  readonly #started: (head: Head) => object
   readonly #failed: (cause: unknown) => void
   #controller: Dispatcher.DispatchController | undefined
   #answered = false
@@ -41,7 +44,8 @@ export class Exchange implements Body, Dispatcher.DispatchHandler {
   #taken = false
   #whole: Uint8Array | undefined
 
-  constructor(started: (head: Head) => void, failed: (cause: unknown) => void) {
+  /** `started` gives back what stands for the response. */
+  constructor(started: (head: Head) => object, failed: (cause: unknown) => void) {
     this.#started = started
     this.#failed = failed
   }
@@ -56,7 +60,8 @@ export class Exchange implements Body, Dispatcher.DispatchHandler {
     // What is below 200 comes before the response.
     if (status < 200) return
     this.#answered = true
-    this.#started({ status, headers, body: this })
+    const response = this.#started({ status, headers, body: this })
+    if (!this.#taken && this.#end === undefined) forgotten.register(response, this)
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
