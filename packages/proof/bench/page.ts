@@ -35,8 +35,9 @@ const reasons: Readonly<Record<Area, string>> = {
   A call passes through more functions here than in a client of plain promises, and each call over HTTP has a fiber and a
   scope of its own.`,
   idle: `
-  A connection has everything ready: state that can be watched, the watch for changes, logs, healing. The heap is spread
-  over all of it; a program with a handful of servers does not feel it, one with hundreds of idle connections does.`,
+  A connection is a record of functions made for it, a state that can be watched, and what sees that its wire has ended;
+  the rest begins with its first use. A program with a handful of servers does not feel it, one with hundreds of idle
+  connections does.`,
   import: `
   The library is many small files, and those of Effect and undici come with them. The tables and decoders of all five
   revisions are among them. A bundler makes one file of all.`
