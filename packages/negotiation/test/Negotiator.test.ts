@@ -582,6 +582,21 @@ describe("errors", () => {
     })
   )
 
+  it.effect("P11 a capability that is missing is named, as far as the server names it", () =>
+    Effect.gen(function* () {
+      const strict = terms("http", { fallback: "spec" })
+      for (const [requiredCapabilities, says] of [
+        [{ sampling: {} }, "the server requires sampling."],
+        [{ sampling: {}, roots: {} }, "the server requires sampling, roots."],
+        [{}, "the server requires a capability it does not name."]
+      ] as const) {
+        const { message, reason } = yield* heard(failed(-32021, { requiredCapabilities }), strict)
+        assert.strictEqual(reason._tag, "MissingCapability")
+        assert.include(message, says)
+      }
+    })
+  )
+
   const statuses = [
     [300, "a redirect that is not followed. Set the address to where the server now lives", false],
     [399, "a redirect that is not followed. Set the address to where the server now lives", false],

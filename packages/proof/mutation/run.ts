@@ -40,7 +40,7 @@ const say = (text: string) => process.stdout.write(`${text}\n`)
 
 /** Tests that stand in `proof`, because they need what the package may not import. */
 const elsewhere: Readonly<Record<string, ReadonlyArray<string>>> = {
-  cli: ["packages/proof/test/cli", "packages/proof/test/terminal"],
+  cli: ["packages/proof/test/cli"],
   testing: ["packages/proof/test/handlers", "packages/proof/test/negotiation-laws"]
 }
 

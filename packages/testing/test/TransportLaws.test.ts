@@ -160,4 +160,29 @@ describe("U-46: a transport can be checked against the contract", () => {
       assert.strictEqual(violation.law, name)
     })
   )
+
+  it.effect.each([
+    "what belongs to a request is heard in order, before its answer, and by nobody else",
+    "a silent interruption writes nothing, and the late answer is dropped"
+  ])("a transport that tells the listener of every answer is found out: %s", (name) =>
+    Effect.gen(function* () {
+      const reach: TransportLaws.Reach = (script) =>
+        Effect.map(ScriptedServer.make(script), ({ pipe, transcript }) => {
+          const sound = pipe("stdio")
+          const open: Transport["Service"]["open"] = (hear) =>
+            Effect.map(sound.open(hear), (wire) => ({
+              ...wire,
+              exchange: (request, how) =>
+                Effect.tap(wire.exchange(request, how), () =>
+                  Effect.sync(() => hear({ jsonrpc: "2.0", method: "an answer has come" }))
+                )
+            }))
+          return { transport: Transport.of({ ...sound, open }), transcript }
+        })
+      const law = TransportLaws.laws.find((one) => one.name === name)
+      assert.isDefined(law)
+      const { expected } = yield* ScriptedServer.unhurried(Effect.flip(law.check(reach)))
+      assert.strictEqual(expected, "nothing at the listener")
+    })
+  )
 })
