@@ -597,6 +597,22 @@ describe("errors", () => {
     })
   )
 
+  it.effect("U-05 how long to wait is told only where the server said it, in every mode", () =>
+    Effect.gen(function* () {
+      const busy = httpStatus(503, { retryAfter: Duration.seconds(7) })
+      const after = (signal: Signal, mode: Mode.Input = "auto") =>
+        Effect.map(play([["discover", newer, signal]], { terms: http, mode }), (played) => {
+          const { retryAfter } = refusal(played)
+          return retryAfter === undefined ? undefined : Duration.toMillis(retryAfter)
+        })
+      assert.deepStrictEqual([yield* after(busy), yield* after(busy, "modern")], [7_000, 7_000])
+      for (const signal of [httpStatus(503), unreachable, Signal.Silent(), failed(-32601)])
+        assert.isUndefined(yield* after(signal, "modern"))
+      assert.isUndefined(yield* after(httpStatus(503)))
+      assert.isUndefined(yield* after(unreachable))
+    })
+  )
+
   const statuses = [
     [300, "a redirect that is not followed. Set the address to where the server now lives", false],
     [399, "a redirect that is not followed. Set the address to where the server now lives", false],
