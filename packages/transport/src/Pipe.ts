@@ -2,8 +2,8 @@
  * Wires over a pipe: any two-way flow of bytes that carries one JSON-RPC message per line.
  *
  * A pipe pushes what it reads and takes what is written; this module makes exchanges of that: it splits lines, skips
- * noise, matches answers, gathers the writes of one turn into one and holds back when the pipe is full. `Stdio` and
- * `Stream` are built on it, and so is a transport of your own. What the bytes travel over is the pipe's business.
+ * noise, matches answers, gathers the writes of one turn and holds back when the pipe is full. `Stdio` and `Stream` are
+ * built on it, and so is a transport of your own. What the bytes travel over is the pipe's business.
  *
  * @since 0.1.0
  */
@@ -45,8 +45,11 @@ export interface Pipe {
   readonly write: (lines: string) => boolean
 }
 
-/** Text that may wait in the same turn before requests are held back, in characters. */
-const highWater = 1024 * 1024
+/**
+ * Text that is gathered before it is handed over, in characters. With more of it the server would begin late, and work
+ * while this side waits instead of beside it.
+ */
+const handful = 4 * 1024
 
 /** What stands in the way of a noise flood filling the log: the first line and every doubling is reported. */
 const isPowerOfTwo = (count: number) => Number.isInteger(Math.log2(count))
@@ -80,15 +83,17 @@ export const open = Effect.fnUntraced(function* <R>(options: {
   let heldBack = false
   let noise = 0
 
+  const hand = () => {
+    if (blocked || pipe === undefined || text === "") return
+    const lines = text
+    text = ""
+    blocked = !pipe.write(lines)
+  }
+
   const flush = () => {
     scheduled = false
-    if (blocked || pipe === undefined) return
-    if (text !== "") {
-      const lines = text
-      text = ""
-      blocked = !pipe.write(lines)
-    }
-    if (blocked || !heldBack) return
+    hand()
+    if (blocked || pipe === undefined || !heldBack) return
     heldBack = false
     multiplexer.drained()
   }
@@ -99,7 +104,8 @@ export const open = Effect.fnUntraced(function* <R>(options: {
       scheduled = true
       queueMicrotask(flush)
     }
-    heldBack = blocked || text.length >= highWater
+    if (text.length >= handful) hand()
+    heldBack = blocked
     return !heldBack
   }
 

@@ -166,6 +166,25 @@ describe("a wire over a pipe", () => {
     })
   )
 
+  it.effect("a turn that says much is handed over as it grows, in order, and no further than there is room", () =>
+    Effect.gen(function* () {
+      const pipe = yield* held
+      const long = (id: number): JsonRpc.Request => ({ ...request(id), params: { text: "x".repeat(1_000) } })
+      for (let id = 0; id < 6; id++) yield* pipe.ask(long(id))
+      assert.lengthOf(pipe.writes, 1)
+      pipe.setRoom(false)
+      for (let id = 6; id < 20; id++) yield* pipe.ask(long(id))
+      yield* turn
+      assert.lengthOf(pipe.writes, 2)
+      pipe.setRoom(true)
+      const ids = (yield* pipe.sent).map(({ id }) => id)
+      assert.deepStrictEqual(
+        ids,
+        Array.from({ length: 20 }, (_, id) => id)
+      )
+    })
+  )
+
   it.effect("a full pipe gets nothing more until it has drained, and no answer waits for that", () =>
     Effect.gen(function* () {
       const pipe = yield* held
