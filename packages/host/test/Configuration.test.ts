@@ -119,6 +119,19 @@ describe("reading a configuration", () => {
     })
   )
 
+  it.effect("a text that is filled in may be as long as one argument of a process, and no longer", () =>
+    Effect.gen(function* () {
+      const filled = (length: number) =>
+        Configuration.parse('[{"name":"a","command":"x","args":["${LONG}"]}]', {
+          variables: { LONG: "x".repeat(length) }
+        })
+      assert.lengthOf((yield* filled(131_072)).entries, 1)
+      const { entries, problems } = yield* filled(131_073)
+      assert.lengthOf(entries, 0)
+      assert.lengthOf(problems, 1)
+    })
+  )
+
   it.effect("every problem of every bad entry is reported with its place, and good entries are read beside them", () =>
     Effect.gen(function* () {
       const { entries, problems } = yield* read(`{

@@ -170,6 +170,15 @@ describe.each(carriers)("U-66: one script over %s", (name, reach) => {
     })
   )
 
+  it.live("ends its output when the script says close", () =>
+    Effect.gen(function* () {
+      const { transport } = yield* reach(Script.modern({ on: { "tools/list": [Script.close] } }))
+      const wire = yield* open(transport)
+      const { reason } = yield* Effect.flip(ask(wire, "tools/list"))
+      assert.include(http ? ["Unreachable"] : ["Closed", "Exited"], reason._tag)
+    })
+  )
+
   it.live("breaks off when the script says exit", () =>
     Effect.gen(function* () {
       const { transport, transcript } = yield* reach(
