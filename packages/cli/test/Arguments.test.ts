@@ -112,3 +112,13 @@ describe("U-67: arguments as a person types them", () => {
     }
   })
 })
+
+describe("what a schema says in other words", () => {
+  it("counts where it is the only one, and where every one of several says it", () => {
+    const of = (anyOf: ReadonlyArray<object>) => ({ type: "object", properties: { n: { anyOf } } })
+    assert.deepStrictEqual(Arguments.typesOf(of([{ type: "integer" }]), "n"), ["integer"])
+    assert.deepStrictEqual(Arguments.typesOf(of([{ type: "integer" }, { type: "null" }]), "n"), ["integer", "null"])
+    assert.deepStrictEqual(Arguments.typesOf(of([{ type: "integer" }, {}]), "n"), [])
+    assert.deepStrictEqual(Arguments.typesOf(of([]), "n"), [])
+  })
+})

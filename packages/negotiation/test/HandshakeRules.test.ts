@@ -99,6 +99,7 @@ describe("the handshake", () => {
         assert.strictEqual(error.reason._tag, "LegacyHandshakeFailed")
         assert.include(error.message, "-32022")
         assert.include(error.message, "no answer in time (rule P16)")
+        assert.strictEqual(error.isRetryable, last._tag === "Silent")
       }
     })
   )
