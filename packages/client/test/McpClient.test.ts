@@ -14,6 +14,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
 import * as McpClient from "../src/McpClient.ts"
 import * as Peer from "./fixtures/peer.ts"
@@ -751,6 +752,43 @@ describe("listing tools", () => {
       const { list } = yield* listing([{ tools: [tool("a"), tool("b"), tool("c")] }])
       const items = yield* list.pipe(Effect.provideService(Defaults.MaxItems, 2), Effect.flip)
       assert.include(items.message, "more than 2 items (MaxItems)")
+    })
+  )
+
+  it.effect.each([
+    ["tools/list", "tools", { name: "a", inputSchema: { type: "object" } }],
+    ["prompts/list", "prompts", { name: "a" }],
+    ["resources/list", "resources", { uri: "a:b", name: "a" }],
+    ["resources/templates/list", "resourceTemplates", { uriTemplate: "a:{b}", name: "a" }]
+  ] as const)("T-LIST-3: %s page by page is bounded too, and gives the pages before", ([method, member, item]) =>
+    Effect.gen(function* () {
+      let asked = 0
+      let next: (page: number) => string | undefined = () => "same"
+      const peer = Peer.make(
+        Peer.modern(Peer.on(method, () => ({ [member]: [item, item], nextCursor: next(++asked) ?? null })))
+      )
+      const client = yield* McpClient.connect(peer.transport)
+      /** How many pages came, and how it ended. */
+      const walked = Effect.gen(function* () {
+        asked = 0
+        let pages = 0
+        const counting = Stream.runForEach(client.pages(method), () => Effect.sync(() => void pages++))
+        const end = yield* Effect.match(counting, { onFailure: ({ message }) => message, onSuccess: () => "all" })
+        return { asked, pages, end }
+      })
+
+      const again = yield* walked
+      assert.deepInclude(again, { asked: 2, pages: 2 })
+      assert.include(again.end, "a cursor it had given before")
+      next = (page) => `${page}`
+      const tooMany = yield* Effect.provideService(walked, Defaults.MaxPages, 3)
+      assert.deepInclude(tooMany, { asked: 3, pages: 3 })
+      assert.include(tooMany.end, "more than 3 pages (MaxPages)")
+      const tooLong = yield* Effect.provideService(walked, Defaults.MaxItems, 5)
+      assert.deepInclude(tooLong, { asked: 3, pages: 2 })
+      assert.include(tooLong.end, "more than 5 items (MaxItems)")
+      next = (page) => (page < 4 ? `${page}` : undefined)
+      assert.deepStrictEqual(yield* walked, { asked: 4, pages: 4, end: "all" })
     })
   )
 

@@ -11,7 +11,6 @@ import type { Transport } from "@mcp-effect/transport/Transport"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
-import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
@@ -128,19 +127,21 @@ export const make = Effect.fnUntraced(function* <R>(
       )
     )
 
+  const pagesOf = <M extends ListMethod>(method: M, how: How | undefined) => ({
+    server,
+    method,
+    items: Pages.rows[method].items,
+    page: (cursor: string | undefined) => Pages.rows[method].ask<How | undefined>(request, cursor, how)
+  })
+
   const listOf =
-    <M extends ListMethod, Item>(method: M, items: (page: Listings[M]) => ReadonlyArray<Item>) =>
+    <M extends ListMethod>(method: M) =>
     (how?: RequestOptions) => {
       let kept = false
       const onKept = () => {
         kept = true
       }
-      const walk = Pages.walk<Listings[M], Item>({
-        server,
-        method,
-        items,
-        page: (cursor) => pageOf[method](request, cursor, { ...how, onKept })
-      })
+      const walk = Pages.walk<Listings[M], Items[M]>(pagesOf(method, { ...how, onKept }))
       // A kept page may lead to a cursor that holds no more; by now it is forgotten (M-CACHE-16).
       return Effect.catchIf(
         walk,
@@ -149,11 +150,10 @@ export const make = Effect.fnUntraced(function* <R>(
       )
     }
 
-  const listTools = (how?: RequestOptions) =>
-    Effect.flatMap(listOf("tools/list", ({ tools }) => tools)(how), toolbox.take)
-  const listPrompts = listOf("prompts/list", ({ prompts }) => prompts)
-  const listResources = listOf("resources/list", ({ resources }) => resources)
-  const listResourceTemplates = listOf("resources/templates/list", ({ resourceTemplates }) => resourceTemplates)
+  const listTools = (how?: RequestOptions) => Effect.flatMap(listOf("tools/list")(how), toolbox.take)
+  const listPrompts = listOf("prompts/list")
+  const listResources = listOf("resources/list")
+  const listResourceTemplates = listOf("resources/templates/list")
 
   const following = <A>(
     filter: Filter,
@@ -305,14 +305,8 @@ export const make = Effect.fnUntraced(function* <R>(
       ),
     complete: (params, how) => operation("McpClient.complete", () => request("completion/complete", params, how)),
     pages: (method, how) => {
-      const unknown = Given.oneOf("method", method, pageOf)
-      if (unknown !== undefined) return Stream.fromEffect(refuse(unknown))
-      return Stream.paginate(undefined as string | undefined, (cursor) =>
-        Effect.map(
-          pageOf[method](request, cursor, how),
-          (found) => [[found], Option.fromUndefinedOr(nextOf(found))] as const
-        )
-      )
+      const unknown = Given.oneOf("method", method, Pages.rows)
+      return unknown === undefined ? Pages.stream(pagesOf(method, how)) : Stream.fromEffect(refuse(unknown))
     },
     ping: (how) => operation("McpClient.ping", () => Effect.asVoid(request("ping", {}, how))),
     request: (method, params, how) => {
@@ -323,7 +317,7 @@ export const make = Effect.fnUntraced(function* <R>(
     },
     changes: watching.changes,
     live: (method) => {
-      const unknown = Given.oneOf("method", method, pageOf)
+      const unknown = Given.oneOf("method", method, Pages.rows)
       return unknown === undefined ? live()[method]() : refuse(unknown)
     },
     logs: logs.stream,
@@ -358,30 +352,7 @@ const outcomeOf = (
 
 type How = RequestOptions & Pick<Caching.How, "onKept">
 
-type Ask = <M extends Method.Method>(
-  method: M,
-  params: Method.Params<M>,
-  how?: How
-) => Effect.Effect<Method.Result<M>, McpClientError>
-
-type PageOf<M extends ListMethod> = (
-  ask: Ask,
-  cursor: string | undefined,
-  how: How | undefined
-) => Effect.Effect<Listings[M], McpClientError>
-
-const at = (cursor: string | undefined) => (cursor === undefined ? {} : { cursor })
-
-const pageOf: { readonly [M in ListMethod]: PageOf<M> } = {
-  "tools/list": (ask, cursor, how) => ask("tools/list", at(cursor), how),
-  "prompts/list": (ask, cursor, how) => ask("prompts/list", at(cursor), how),
-  "resources/list": (ask, cursor, how) => ask("resources/list", at(cursor), how),
-  "resources/templates/list": (ask, cursor, how) => ask("resources/templates/list", at(cursor), how)
-}
-
 const isInvalidParams = (reason: Reason) => reason._tag === "ServerError" && reason.code === ErrorCode.InvalidParams
-
-const nextOf = ({ nextCursor }: { readonly nextCursor?: string | undefined }) => nextCursor
 
 let usual: { readonly settings: ReadonlyArray<unknown>; readonly schedule: Schedule.Schedule<unknown> } | undefined
 
