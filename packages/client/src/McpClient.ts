@@ -164,7 +164,7 @@ export class McpClient extends Context.Service<
     readonly state: SubscriptionRef.SubscriptionRef<ConnectionState>
     /**
      * Every notification of the server but progress, as it came. Late subscribers miss what was before; slow ones lose
-     * the oldest past `Limits.NotificationBuffer` (1,024).
+     * the oldest past `Limits.NotificationBuffer` (1,024). Ends with the client.
      */
     readonly notifications: Stream.Stream<JsonRpc.Notification>
     /**
@@ -263,7 +263,7 @@ export class McpClient extends Context.Service<
     readonly live: <M extends ListMethod>(
       method: M
     ) => Effect.Effect<SubscriptionRef.SubscriptionRef<LiveList<Items[M]>>, McpClientError, Scope.Scope>
-    /** What the server logs, from the time the stream runs. Bounded like `notifications`. */
+    /** What the server logs, from the time the stream runs. Bounded like `notifications`, and ends with the client. */
     readonly logs: Stream.Stream<ServerLog>
     /**
      * How much the server shall log. A legacy server is told at once, and again in each new session; a modern one with

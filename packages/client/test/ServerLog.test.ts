@@ -5,9 +5,11 @@ import type { JsonObject } from "@mcp-effect/protocol/JsonRpc"
 import type * as Logging from "@mcp-effect/protocol/Logging"
 import { Transport, type Wire } from "@mcp-effect/transport/Transport"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Logger from "effect/Logger"
 import * as References from "effect/References"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
 import * as Limits from "../src/Limits.ts"
@@ -154,6 +156,23 @@ describe("the log of a server", () => {
         notifications.map(({ params }) => params?.["data"]),
         expected
       )
+    })
+  )
+
+  it.effect("T-LIFE-6: ends with the client, after what waits; a stream of a closed client is over at once", () =>
+    Effect.gen(function* () {
+      const peer = Peer.make(legacy())
+      const scope = yield* Scope.make()
+      const client = yield* connect(peer).pipe(Scope.provide(scope))
+      const all = Effect.all([Stream.runCount(client.logs), Stream.runCount(client.notifications)], {
+        concurrency: "unbounded"
+      })
+      const counted = yield* Effect.forkChild(all, { startImmediately: true })
+      yield* settled
+      log(peer, { level: "info", data: "the last" })
+      yield* Scope.close(scope, Exit.void)
+      assert.deepStrictEqual(yield* Fiber.join(counted), [1, 1])
+      assert.deepStrictEqual(yield* all, [0, 0])
     })
   )
 })

@@ -241,7 +241,7 @@ export const make = Effect.fnUntraced(function* <R>(
       return connection.session().agreement
     },
     state: connection.state,
-    notifications: Logs.heardBy(inbound.listen),
+    notifications: logs.notifications,
     discover: (how) =>
       operation("McpClient.discover", () => request("server/discover", {}, { cache: "refresh", ...how })),
     listTools: (how) => operation("McpClient.listTools", () => listTools(how)),

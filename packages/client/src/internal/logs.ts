@@ -15,6 +15,8 @@ import type { Inbound, Listener } from "./inbound.ts"
 
 export interface Logs {
   readonly stream: Stream.Stream<ServerLog>
+  /** Everything that is heard, as it came. */
+  readonly notifications: Stream.Stream<JsonRpc.Notification>
   /** Makes what hears the notifications of one request, so that its log messages are known as its own. */
   readonly owned: (
     method: string,
@@ -33,20 +35,44 @@ const targetOf = (params: JsonRpc.JsonObject): string | undefined => {
   return typeof target === "string" ? target : undefined
 }
 
-/** A stream of what a listener hears. A slow reader loses the oldest past `NotificationBuffer`. */
-export const heardBy = <A>(listen: (listener: (heard: A) => void) => () => void): Stream.Stream<A> =>
-  Stream.unwrap(
-    Effect.map(Limits.NotificationBuffer, (bufferSize) =>
-      Stream.callback<A>(
-        (queue) =>
-          Effect.acquireRelease(
-            Effect.sync(() => listen((heard) => void Queue.offerUnsafe(queue, heard))),
-            (stop) => Effect.sync(stop)
-          ),
-        { bufferSize, strategy: "sliding" }
+type Listen<A> = (listener: (heard: A) => void) => () => void
+
+/**
+ * Makes streams of what listeners hear, which end with the scope. What waited for a slow reader is still given after the
+ * end; the oldest past `NotificationBuffer` is lost.
+ */
+const streaming = Effect.gen(function* () {
+  const open = new Set<() => void>()
+  let closed = false
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      closed = true
+      for (const end of open) end()
+    })
+  )
+  return <A>(listen: Listen<A>): Stream.Stream<A> =>
+    Stream.unwrap(
+      Effect.map(Limits.NotificationBuffer, (bufferSize) =>
+        Stream.callback<A>(
+          (queue) =>
+            Effect.acquireRelease(
+              Effect.sync(() => {
+                const end = () => void Queue.endUnsafe(queue)
+                if (closed) end()
+                else open.add(end)
+                const stop = listen((heard) => void Queue.offerUnsafe(queue, heard))
+                return () => {
+                  open.delete(end)
+                  stop()
+                }
+              }),
+              (stop) => Effect.sync(stop)
+            ),
+          { bufferSize, strategy: "sliding" }
+        )
       )
     )
-  )
+})
 
 export const make = Effect.fnUntraced(function* (
   server: string,
@@ -72,7 +98,8 @@ export const make = Effect.fnUntraced(function* (
   })
   yield* Effect.addFinalizer(() => Effect.sync(stop))
 
-  const stream = heardBy<ServerLog>((listener) => {
+  const streamOf = yield* streaming
+  const stream = streamOf<ServerLog>((listener) => {
     listeners.add(listener)
     return () => void listeners.delete(listener)
   })
@@ -85,6 +112,7 @@ export const make = Effect.fnUntraced(function* (
 
   return {
     stream,
+    notifications: streamOf(inbound.listen),
     owned: (asked, params, onNotification) => {
       if (listeners.size === 0) return onNotification
       const request: LoggedRequest = { method: asked, target: targetOf(params) }
