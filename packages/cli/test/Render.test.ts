@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { displayWidth } from "effect/cli/CliOutput"
+import * as Content from "../src/Content.ts"
 import * as Render from "../src/Render.ts"
 import { plain } from "../src/Screen.ts"
 import * as Suggestion from "../src/Suggestion.ts"
@@ -58,6 +59,18 @@ describe("U-67: text for a terminal", () => {
     const text = `${"word ".repeat(100)}end`
     assert.strictEqual(Render.fitted(text, plain), text)
     assert.strictEqual(Render.facts([["a", text]], plain), `a  ${text}`)
+  })
+})
+
+describe("U-67: what a server sends, in a terminal", () => {
+  it.each<readonly [sent: string, contents: object, shown: string]>([
+    ["a text", { uri: "a:b", text: "one\n\u001b[31mtwo" }, "one\n\ufffd[31mtwo"],
+    ["a text of no letters", { uri: "a:b", mimeType: "text/plain", text: "" }, ""],
+    ["bytes of a kind", { uri: "a:b", mimeType: "image/png", blob: "AAAA" }, "[a:b: image/png, 3 bytes]"],
+    ["bytes of no kind", { uri: "a:b", blob: "AAAAAAAA" }, "[a:b: bytes, 6 bytes]"],
+    ["neither text nor bytes", {}, "[resource: bytes, 0 bytes]"]
+  ])("a resource that is %s", (_, contents, shown) => {
+    assert.strictEqual(Content.resource(contents), shown)
   })
 })
 

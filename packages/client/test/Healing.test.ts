@@ -576,6 +576,7 @@ describe("an era that is remembered", () => {
       const { reason } = yield* Effect.flip(client.listPrompts())
       assert.deepInclude(reason, { _tag: "ServerError", code: -32601 })
       assert.strictEqual(peer.opened(), 2)
+      assert.deepStrictEqual(peer.methods(), ["server/discover", "tools/list", "prompts/list"])
     }).pipe(Effect.provide(EraMemory.layerInProcess))
   )
 

@@ -147,6 +147,7 @@ describe("an answer that is lost", () => {
     ["the connection broke", new Unreachable({ because: "ECONNRESET" })],
     ["what came back is no answer", new MalformedReply({ excerpt: "<html>", because: "it is no JSON" })],
     ["a gateway gave up", rejected(504)],
+    ["the server waited too long for the rest of the request", rejected(408)],
     ["the server failed", rejected(500)]
   ]
 

@@ -162,6 +162,17 @@ describe("reading a configuration", () => {
     })
   )
 
+  it.effect("T-CONF-1: a name that is there twice is reported at the second, by where a form has its names", () =>
+    Effect.gen(function* () {
+      const listed = yield* read(`[{ "name": "a", "command": "x" },\n{ "name": "a", "command": "y" }]`)
+      const named = yield* read(`{ "servers": { "a": { "command": "x" },\n"a": { "command": "y" } } }`)
+      assert.deepStrictEqual(
+        [listed, named].map(({ problems }) => problems.map(({ fault, line, path }) => [fault._tag, path, line])),
+        [[["NameTwice", [1, "name"], 2]], [["NameTwice", ["servers", "a"], 2]]]
+      )
+    })
+  )
+
   for (const [entry, tags] of [
     [`{"name":"a"}`, ["TransportUnclear"]],
     [`{"name":"a","command":"x","url":"http://h"}`, ["TransportUnclear"]],
@@ -260,6 +271,40 @@ describe("writing a configuration", () => {
         ["a", "b"]
       )
       assert.notInclude(JSON.stringify(configuration), variables.TOKEN)
+    })
+  )
+
+  it.effect("T-CONF-6: what is taken out of a list goes with its comment, and the others keep theirs", () =>
+    Effect.gen(function* () {
+      const configuration = yield* read(`[
+  { "name": "a", "command": "x" }, // about a
+  { "name": "b", "command": "y", "args": [
+    "1", // about 1
+    "2", // about 2
+    "3" // about 3
+  ] }, // about b
+  { "name": "c", "command": "z" } // about c
+]`)
+      const [, b, c] = configuration.entries
+      assert(b?.type === "stdio" && c !== undefined)
+      const changed = Configuration.withEntries(configuration, [{ ...b, args: ["2", "3"] }, c])
+      const lines = Configuration.print(changed, { form: "array" }).split("\n")
+      assert.deepStrictEqual(
+        lines.filter((line) => line.includes("//")).map((line) => line.trim()),
+        [`"2", // about 2`, `"3" // about 3`, `] }, // about b`, `{ "name": "c", "command": "z" } // about c`]
+      )
+    })
+  )
+
+  it.effect("T-CONF-6: in another form, what stood beside the servers of a settings file is still there", () =>
+    Effect.gen(function* () {
+      const settings = { font: "mono", mcp: { sampling: true, servers: { a: { command: "x" } } } }
+      const configuration = yield* read(JSON.stringify(settings))
+      assert.deepStrictEqual(JSON.parse(Configuration.print(configuration, { form: "mcpServers" })), {
+        font: "mono",
+        mcp: { sampling: true },
+        mcpServers: { a: { command: "x" } }
+      })
     })
   )
 

@@ -246,6 +246,22 @@ describe("the memory of eras", () => {
     }).pipe(fresh)
   )
 
+  it.effect("section 4: a legacy verdict that a late answer contradicts is forgotten, and the next connect asks", () =>
+    Effect.gen(function* () {
+      const server = legacyServer()
+      const { connected, since } = connecting(server)
+      yield* connected
+      assert.isDefined(yield* remembered())
+      server.late = discovered([newer])
+      assert.strictEqual((yield* connected).era, "legacy")
+      assert.isUndefined(yield* remembered())
+      delete server.late
+      since()
+      yield* connected
+      assert.deepEqual(since(), ["discover", "initialize"])
+    }).pipe(fresh)
+  )
+
   it.effect("T-NEG-9 a legacy verdict whose handshake fails is forgotten, and the next connect asks", () =>
     Effect.gen(function* () {
       const server = legacyServer()
