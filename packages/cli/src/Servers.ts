@@ -63,7 +63,7 @@ export const servers = Effect.fnUntraced(function* (options: {
   }
   const { configuration, path } = yield* Places.configuration(options.config)
   const states = yield* Effect.gen(function* () {
-    const host = yield* Host.make()
+    const host = yield* Host.make({ retry: "never" })
     yield* host.load(configuration.entries)
     return yield* Effect.forEach(
       configuration.entries,

@@ -21,6 +21,7 @@ import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import type * as SubscriptionRef from "effect/SubscriptionRef"
@@ -104,6 +105,13 @@ export interface Options<R = never> {
   /** How each connection is made, beside what the entry says: schedules, extensions, inspection, middleware. */
   readonly connect?: Omit<ConnectOptions<R>, "client" | "handlers" | "mode">
   /**
+   * When to try again to start a server that failed, or was lost and did not come back, for a reason that may pass:
+   * unreachable, too slow, a process that ended, HTTP 5xx. Each server has a schedule of its own; a server that was ready
+   * for `Limits.SteadyAfter` (30 seconds) begins anew with it. By default after 1 second, then twice as long each time up
+   * to 5 minutes, with jitter, without end; a `Retry-After` is waited for. `"never"` leaves it to `start`.
+   */
+  readonly retry?: Schedule.Schedule<unknown, StartError> | "never"
+  /**
    * How to reach a server, where it is not as its entry says: a transport of your own, an HTTP client that signs in.
    * `undefined` is the usual way.
    */
@@ -134,12 +142,12 @@ export class Host extends Context.Service<
     readonly load: (entries: Iterable<ServerEntry>) => Effect.Effect<void>
     /** Starts, restarts and removes only what differs: for files that are watched. */
     readonly apply: (difference: Omit<Difference, "same">) => Effect.Effect<void>
-    /** Starts a server, if it does not run; does not wait until it is ready. */
+    /** Starts a server, if it does not run; does not wait until it is ready. One that failed is tried again at once. */
     readonly start: (name: string) => Effect.Effect<void, HostError>
     /** Stops a server. The others do not notice. */
     readonly stop: (name: string) => Effect.Effect<void, HostError>
     readonly restart: (name: string) => Effect.Effect<void, HostError>
-    /** Waits until a server is ready. */
+    /** Waits until a server is ready, or has failed: also where it will be tried again. */
     readonly ready: (name: string) => Effect.Effect<About, StartError>
     /** Everything the running servers offer. Read it once, or follow its changes. */
     readonly catalogue: SubscriptionRef.SubscriptionRef<Catalogue>

@@ -6,6 +6,8 @@
 import { describe, type Diagnostic } from "@mcp-effect/protocol/Diagnostic"
 import type * as Logging from "@mcp-effect/protocol/Logging"
 import * as Data from "effect/Data"
+import * as DateTime from "effect/DateTime"
+import * as Option from "effect/Option"
 import type { Decision } from "./Approval.ts"
 import type { Difference } from "./Host.ts"
 import type { ServerState } from "./ServerState.ts"
@@ -108,6 +110,9 @@ export const levelOf: (happening: Happening) => Logging.Level = Happening.$match
   Advised: (): Logging.Level => "warning"
 })
 
+// `DateTime` refuses what is out of its range, and a schedule may wait that long.
+const iso = (at: number) => Option.match(DateTime.make(at), { onNone: () => `${at}`, onSome: DateTime.formatIso })
+
 /**
  * One line for a person, without time and server. Arguments are not in it.
  *
@@ -115,7 +120,12 @@ export const levelOf: (happening: Happening) => Logging.Level = Happening.$match
  * @since 0.1.0
  */
 export const text: (happening: Happening) => string = Happening.$match({
-  StateChanged: ({ state }) => (state._tag === "Failed" ? `Failed: ${state.error.message}` : state._tag),
+  StateChanged: ({ state }) => {
+    if (state._tag !== "Failed") return state._tag
+    const { because, error, nextTry, tries } = state
+    const next = nextTry === undefined ? "it is not tried again" : `try ${tries + 1} is at ${iso(nextTry)}`
+    return `Failed: ${error.message} (${next}: ${because})`
+  },
   ListChanged: ({ count, list }) => `${count} ${list}`,
   Loaded: ({ difference: { added, changed, removed, same } }) =>
     `loaded: ${added.length} added, ${changed.length} changed, ${removed.length} removed, ${same.length} the same`,

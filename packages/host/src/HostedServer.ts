@@ -36,21 +36,25 @@ export interface HostedServer {
   readonly events: Stream.Stream<HostEvent>
   /**
    * Begins to connect and returns at once; `ready` waits for the outcome. Does nothing when the server runs already. A
-   * failure is a state and an event. A server that was removed stays stopped.
+   * failure is a state and an event. One that failed is tried again at once, as if for the first time. A server that was
+   * removed stays stopped.
    */
   readonly start: Effect.Effect<void>
   /**
    * Withdraws its tools at once, ends its calls with `ServerStopped`, and closes the connection; done when the process is
-   * gone. Does nothing when the server does not run.
+   * gone. One that failed is not tried again. Does nothing when the server does not run.
    */
   readonly stop: Effect.Effect<void>
   /** `stop`, then `start`. */
   readonly restart: Effect.Effect<void>
-  /** Waits until it is ready. Fails with the error of a server that failed, and with `NotReady` when nobody started it. */
+  /**
+   * Waits until it is ready. Fails with the error of a server that failed, also where it will be tried again (follow `state`
+   * to wait longer), and with `NotReady` when nobody started it.
+   */
   readonly ready: Effect.Effect<About, StartError>
   /**
    * The connection itself, for what the host has no word for. Tool calls made on it are neither approved nor timed by the
-   * host. `NotReady` while there is none.
+   * host. `NotReady` while there is none; another one after the server failed or was stopped.
    */
   readonly client: Effect.Effect<McpClient["Service"], HostError>
 }

@@ -49,8 +49,16 @@ export type ServerState = Data.TaggedEnum<{
   Connecting: {}
   /** Its tool list has arrived, or it has no tools. */
   Ready: { readonly about: About }
-  /** It could not be started, or was lost and did not come back. `start` tries again. */
-  Failed: { readonly error: StartError }
+  /** It could not be started, or was lost and did not come back. `start` tries again at once. */
+  Failed: {
+    readonly error: StartError
+    /** How often it failed in a row. A server that was ready for `Limits.SteadyAfter` begins anew, and so does `start`. */
+    readonly tries: number
+    /** When it is tried again by itself, in milliseconds since 1970; `undefined` when it is not (`Host.Options.retry`). */
+    readonly nextTry: number | undefined
+    /** Why it is tried again, or is not. */
+    readonly because: string
+  }
   /** Being stopped. */
   Stopping: {}
 }>

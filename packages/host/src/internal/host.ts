@@ -34,6 +34,7 @@ import * as Deadline from "./deadline.ts"
 import * as Gate from "./gate.ts"
 import * as Hosted from "./hostedServer.ts"
 import { Sent } from "./observed.ts"
+import * as Supervision from "./supervision.ts"
 import * as Transports from "./transports.ts"
 
 const fail = (reason: Reason) => Effect.fail(new HostError({ reason }))
@@ -116,6 +117,7 @@ export const make = Effect.fnUntraced(function* <R = never>(
       ...(options.client === undefined ? {} : { client: options.client })
     },
     handlersFor: handlersFor(options),
+    retry: options.retry ?? Supervision.usual,
     context
   })
 

@@ -26,9 +26,10 @@ import { Crashed, HostError, NotReady, ServerStopped } from "../HostError.ts"
 import type { HostedServer } from "../HostedServer.ts"
 import { Happening } from "../HostEvent.ts"
 import type { ServerEntry } from "../ServerEntry.ts"
-import { type About, ServerState } from "../ServerState.ts"
+import { type About, ServerState, type StartError } from "../ServerState.ts"
 import * as Deadline from "./deadline.ts"
 import { observed } from "./observed.ts"
+import * as Supervision from "./supervision.ts"
 import type { Transports } from "./transports.ts"
 
 /** What a server needs of its host. */
@@ -42,6 +43,8 @@ export interface Surroundings<R> {
   readonly handlersFor: (entry: ServerEntry) => Handlers<R>
   /** How every connection is made. */
   readonly connect: Omit<McpClient.ConnectOptions<R>, "handlers" | "mode">
+  /** When a server that failed is tried again. */
+  readonly retry: Supervision.Retry
   /** What handlers and hooks need. */
   readonly context: Context.Context<R>
 }
@@ -81,7 +84,7 @@ const kind = <L extends keyof Lists>(
   list,
   method,
   capability,
-  /** Keeps the list in step with the server; what comes back keeps it as it is now. */
+  /** Keeps the list in step with the server. */
   follow: Effect.fnUntraced(function* (client: Client, keep: Keep) {
     const live = yield* fetch(client)
     yield* keep(list, SubscriptionRef.getUnsafe(live).items)
@@ -89,7 +92,6 @@ const kind = <L extends keyof Lists>(
       Stream.runForEach(({ items }) => keep(list, items)),
       Effect.forkScoped
     )
-    return () => keep(list, SubscriptionRef.getUnsafe(live).items)
   })
 })
 
@@ -151,6 +153,8 @@ export const make = Effect.fnUntraced(function* <R>(
   const lists = yield* SubscriptionRef.make<Lists>(noLists)
   const asking = yield* SubscriptionRef.make(0)
   let session: Session | undefined
+  /** Of the transport that was used last. */
+  let reopenable = true
 
   /** Told first, so that what others do because of it comes after it. */
   const become = (next: ServerState) =>
@@ -172,10 +176,11 @@ export const make = Effect.fnUntraced(function* <R>(
   const isMissing = ({ reason }: McpClientError) =>
     reason._tag === "ServerError" && reason.code === ErrorCode.MethodNotFound
 
-  /** `mine` gives the session of this run until it is being stopped: from then on the run has nothing to say. */
-  const run = (mine: () => Session | undefined) =>
+  /** One connection, until it could not be made or is lost for good. `ready` is said each time it becomes so. */
+  const attempt = (mine: () => Session | undefined, ready: Effect.Effect<void>) =>
     Effect.gen(function* () {
       const transport = yield* around.transports(entry)
+      reopenable = transport.reopenable
       const client = yield* McpClient.connect<R>(
         observed(transport, (happening) => around.emit(name, happening)),
         {
@@ -189,11 +194,9 @@ export const make = Effect.fnUntraced(function* <R>(
         Effect.forkScoped({ startImmediately: true })
       )
       let lost = false
-      const again: Array<() => Effect.Effect<void>> = []
       const keepMine: Keep = (list, items) =>
         Effect.suspend(() => (lost || mine() === undefined ? Effect.void : keep(list, items)))
-      const follow = (list: typeof tools | (typeof others)[number]) =>
-        Effect.map(list.follow(client, keepMine), (keepAgain) => void again.push(keepAgain))
+      const follow = (list: typeof tools | (typeof others)[number]) => list.follow(client, keepMine)
       const turn = (next: ServerState) => Effect.suspend(() => (mine() === undefined ? Effect.void : become(next)))
 
       // A tool list that cannot be had is a failure of the server, unless it never said that it has one.
@@ -209,25 +212,20 @@ export const make = Effect.fnUntraced(function* <R>(
       }
       const current = mine()
       if (current !== undefined) current.client = client
+      yield* ready
       yield* turn(ServerState.Ready({ about: aboutOf(client) }))
       yield* SubscriptionRef.changes(client.state).pipe(
         Stream.runForEach((now) => {
           const { _tag } = SubscriptionRef.getUnsafe(state)
           switch (now._tag) {
-            case "Connected": {
-              lost = false
-              return _tag === "Ready"
-                ? Effect.void
-                : Effect.andThen(
-                    Effect.forEach(again, (keepAgain) => keepAgain(), { discard: true }),
-                    turn(ServerState.Ready({ about: aboutOf(client) }))
-                  )
-            }
+            case "Connected":
+              return _tag === "Ready" ? Effect.void : turn(ServerState.Ready({ about: aboutOf(client) }))
             case "Reconnecting":
               return _tag === "Ready" ? turn(ServerState.Connecting()) : Effect.void
             case "Lost": {
+              // Closing may take a while, and nothing may be called meanwhile.
               lost = true
-              return Effect.andThen(withdraw, turn(ServerState.Failed({ error: now.error })))
+              return Effect.andThen(withdraw, Effect.fail(now.error))
             }
             case "Closed":
               return Effect.void
@@ -247,22 +245,37 @@ export const make = Effect.fnUntraced(function* <R>(
           : Effect.flatMap(Deadline.millisOf(name, "connectTimeout", entry.connectTimeout), (limit) =>
               Effect.provideService(running, Defaults.ConnectTimeout, Duration.millis(limit))
             ),
+      Effect.onExit(() =>
+        Effect.sync(() => {
+          const current = mine()
+          if (current !== undefined) current.client = undefined
+        })
+      ),
       Effect.catchCause((cause: Cause.Cause<NegotiationError | McpClientError | HostError>) =>
-        Cause.hasInterruptsOnly(cause) || mine() === undefined
-          ? Effect.void
-          : Effect.andThen(
-              withdraw,
-              become(
-                ServerState.Failed({
-                  error: Option.getOrElse(
-                    Cause.findErrorOption(cause),
-                    () => new HostError({ reason: new Crashed({ server: name, cause: Cause.squash(cause) }) })
-                  )
-                })
-              )
-            )
+        Effect.succeed<StartError>(
+          Option.getOrElse(
+            Cause.findErrorOption(cause),
+            () => new HostError({ reason: new Crashed({ server: name, cause: Cause.squash(cause) }) })
+          )
+        )
       )
     )
+
+  /** `mine` gives the session of this run until it is being stopped: from then on the run has nothing to say. */
+  const run = Effect.fnUntraced(function* (mine: () => Session | undefined) {
+    const { failed, ready } = yield* Supervision.make(entry, around.retry)
+    while (true) {
+      const error = yield* attempt(mine, ready)
+      if (mine() === undefined) return
+      const [failure, pause] = yield* failed(error, reopenable)
+      yield* withdraw
+      yield* become(failure)
+      if (failure.nextTry === undefined) return
+      yield* Effect.sleep(pause)
+      if (mine() === undefined) return
+      yield* become(ServerState.Connecting())
+    }
+  })
 
   const withdraw = Effect.suspend(() =>
     SubscriptionRef.getUnsafe(lists) === noLists
