@@ -108,6 +108,20 @@ export const Step = Schema.Struct({
 export interface Step extends Schema.Schema.Type<typeof Step> {}
 
 /**
+ * What led to a handshake: what the probe heard, the row that read it, and how strong that is.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const ProbeHalf = Schema.Struct({ heard: Heard, rule: Schema.String, strength: Strength })
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface ProbeHalf extends Schema.Schema.Type<typeof ProbeHalf> {}
+
+/**
  * The whole evidence, in order.
  *
  * @category models

@@ -8,12 +8,12 @@
  */
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
-import { questionOf, type Step, Steps } from "./Evidence.ts"
+import { type ProbeHalf, questionOf, type Step, Steps } from "./Evidence.ts"
 import * as wording from "./internal/wording.ts"
 import { Reason } from "./Reason.ts"
 
 // The last probe that led to a handshake, for failures whose reason does not hold it.
-const fallbackOf = (reason: Reason, attempts: ReadonlyArray<Step>): wording.ProbeHalf | undefined => {
+const fallbackOf = (reason: Reason, attempts: ReadonlyArray<Step>): ProbeHalf | undefined => {
   if ("probe" in reason || !attempts.some((step) => step.asked !== "discover" && step.asked !== "inspect"))
     return undefined
   const probe = attempts.findLast((step) => step.asked === "discover" && step.strength !== undefined)
@@ -38,11 +38,14 @@ export class NegotiationError extends Schema.TaggedError<NegotiationError>()("Ne
   remembered: Schema.Boolean,
   /** The evidence: every question and answer. */
   attempts: Steps,
-  reason: Reason
+  reason: Reason,
+  /** The last 200 code points of the standard error of a process that lived and did not answer in time. */
+  stderr: Schema.optionalKey(Schema.String)
 }) {
   /** What was asked, what came back, what to change. After an HTTP status it begins `MCP: HTTP <status>` (U-05). */
   override get message() {
-    return wording.bothHalves(this.reason.message, fallbackOf(this.reason, this.attempts))
+    const message = wording.bothHalves(this.reason.message, fallbackOf(this.reason, this.attempts))
+    return this.stderr === undefined ? message : `${message}\nthe end of its standard error: "${this.stderr}"`
   }
   /** What to change. */
   get hint(): string {

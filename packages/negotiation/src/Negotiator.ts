@@ -10,6 +10,7 @@ import * as Defaults from "@mcp-effect/protocol/Defaults"
 import { Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
 import * as Discover from "@mcp-effect/protocol/Discover"
 import type { DiscoverResult } from "@mcp-effect/protocol/Discover"
+import { lastWords } from "@mcp-effect/protocol/Excerpt"
 import type { InitializeResult } from "@mcp-effect/protocol/Initialize"
 import type { JsonObject } from "@mcp-effect/protocol/JsonRpc"
 import * as Clock from "effect/Clock"
@@ -61,6 +62,8 @@ export class Port extends Context.Service<
      * `undefined` says that it is open.
      */
     readonly open: (how: "again" | "httpSse") => Effect.Effect<Signal | undefined>
+    /** The end of what the server's process has written to its standard error; for a failure by silence. */
+    readonly stderr?: () => string
   }
 >()("@mcp-effect/negotiation/Port") {}
 
@@ -276,13 +279,16 @@ export const negotiate = Effect.fn("mcp.connect")(function* <R = never>(
   }
   const reason = state._tag === "Refused" ? state.reason : outOfTime(state)
   yield* counted(outcomes, { outcome: reason._tag })
+  // A process that ended tells its last words in the reason; one that lives and keeps silent has them here.
+  const stderr = evidence.at(-1)?.heard.signal === "Silent" ? lastWords(port.stderr?.() ?? "") : ""
   return yield* new NegotiationError({
     endpoint,
     transport: terms.kind,
     elapsed: (yield* Clock.currentTimeMillis) - began,
     remembered: false,
     attempts: evidence,
-    reason
+    reason,
+    ...(stderr === "" ? {} : { stderr })
   })
 })
 

@@ -8,11 +8,10 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { Heard, Strength } from "./Evidence.ts"
+import { Heard, ProbeHalf } from "./Evidence.ts"
 import * as wording from "./internal/wording.ts"
 import { ProbeReason } from "./ProbeReason.ts"
 
-const ProbeHalf = Schema.Struct({ heard: Heard, rule: Schema.String, strength: Strength })
 const Versions = Schema.Array(Schema.String)
 const text = Schema.optionalKey(Schema.String)
 
@@ -172,7 +171,8 @@ export class LegacyHandshakeFailed extends Schema.TaggedError<LegacyHandshakeFai
 /**
  * `initialize` was not answered in time, or the whole connect ran out of time in it (H10).
  *
- * What to change: see whether the server starts at all; raise `Defaults.HandshakeTimeout` for one that starts slowly.
+ * What to change: see whether the server starts at all, and what `stderr` of the `NegotiationError` names; raise
+ * `Defaults.HandshakeTimeout` for one that starts slowly.
  *
  * @category handshake
  * @since 0.1.0

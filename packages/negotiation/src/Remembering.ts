@@ -90,8 +90,17 @@ export const negotiate = Effect.fnUntraced(function* <R = never>(
         Effect.fnUntraced(function* (error) {
           if (!disproving.has(error.reason._tag)) return yield* error
           yield* memory.forget(key)
-          const { attempts, elapsed, endpoint, reason, transport } = error
-          return yield* new NegotiationError({ attempts, elapsed, endpoint, reason, transport, remembered: true })
+          const { attempts, elapsed, endpoint, reason, stderr, transport } = error
+          const words = stderr === undefined ? {} : { stderr }
+          return yield* new NegotiationError({
+            attempts,
+            elapsed,
+            endpoint,
+            reason,
+            transport,
+            remembered: true,
+            ...words
+          })
         })
       )
     )

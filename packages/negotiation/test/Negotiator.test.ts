@@ -398,6 +398,39 @@ describe("time", () => {
     })
   )
 
+  it.effect(
+    "U-61: when it runs out, the end of what the process wrote to stderr is told, one line of 200 characters",
+    () =>
+      Effect.gen(function* () {
+        const stderr = () => `${"x".repeat(500)}\nno database\n`
+        const fiber = yield* Negotiator.negotiate({ terms: pipe, endpoint: "slow" }).pipe(
+          hanging({ stderr }),
+          Effect.flip,
+          Effect.forkChild
+        )
+        yield* TestClock.adjust("1 minute")
+        const error = yield* Fiber.join(fiber)
+        assert.strictEqual(error.stderr, `${"x".repeat(188)} no database`)
+        assert.include(error.message, `\nthe end of its standard error: "${error.stderr}"`)
+      })
+  )
+
+  it.effect("U-61: a refusal that was spoken is not explained by stderr", () =>
+    Effect.gen(function* () {
+      const error = yield* Negotiator.negotiate({ terms: pipe, endpoint: "clear" }).pipe(
+        hanging({
+          discover: () => Effect.succeed(Signal.Failed({ error: { code: -32601, message: "no" } })),
+          initialize: () =>
+            Effect.succeed({ signal: Signal.Failed({ error: { code: -32000, message: "closed today" } }) }),
+          stderr: () => "something else"
+        }),
+        Effect.flip
+      )
+      assert.isUndefined(error.stderr)
+      assert.notInclude(error.message, "something else")
+    })
+  )
+
   it.effect("a deadline of its own ends a hook that hangs", () =>
     Effect.gen(function* () {
       const fiber = yield* Negotiator.negotiate({

@@ -11,6 +11,8 @@ import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
 import type { NegotiationError } from "@mcp-effect/negotiation/NegotiationError"
 import * as Defaults from "@mcp-effect/protocol/Defaults"
 import { type Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
+import * as NodeStdio from "@mcp-effect/transport/NodeStdio"
+import type { Transport } from "@mcp-effect/transport/Transport"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -41,7 +43,7 @@ const hasty = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 
 /** How connecting there fails, and that it is over, processes and all, in a few seconds even on a busy machine. */
 const failing = Effect.fnUntraced(
-  function* (target: string | ReadonlyArray<string>) {
+  function* (target: string | ReadonlyArray<string> | Transport["Service"]) {
     const [took, found] = yield* Effect.timed(
       Watching.processes((pids) =>
         Effect.flip(Effect.scoped(McpClient.connect(target))).pipe(
@@ -117,6 +119,12 @@ describe("a command", () => {
       "HandshakeTimeout",
       ["raise the handshake limit"]
     ],
+    [
+      "that waits for something else and says so on stderr",
+      sh("echo waiting for the database >&2; cat >/dev/null; true"),
+      "HandshakeTimeout",
+      ['the end of its standard error: "waiting for the database"', "raise the handshake limit"]
+    ],
     ["that closes its output and lives on", sh("exec >&-; exec sleep 60"), "ClosedDuringNegotiation", ["initialize"]]
   ]
 
@@ -125,6 +133,23 @@ describe("a command", () => {
       const error = yield* failing(command)
       assert.strictEqual(error.reason._tag, reason, error.message)
       for (const text of says) assert.include(told(error), text)
+    })
+  )
+
+  it.live("U-61: of a command that fills its stderr and never answers only the last words are told", () =>
+    Effect.gen(function* () {
+      const wordy = [
+        process.execPath,
+        "-e",
+        'process.stderr.write("x".repeat(200_000) + "\\u001b[31m\\nno licence\\n"); process.stdin.resume()'
+      ]
+      for (const target of [wordy, NodeStdio.make({ command: wordy[0]!, args: wordy.slice(1) })]) {
+        const error = yield* failing(target)
+        if (error._tag !== "NegotiationError") return assert.fail(error.message)
+        assert.match(error.stderr ?? "", /^x+ \[31m no licence$/)
+        assert.strictEqual([...(error.stderr ?? "")].length, 200)
+        assert.include(error.message, error.stderr ?? "none")
+      }
     })
   )
 

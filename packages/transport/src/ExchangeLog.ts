@@ -118,6 +118,7 @@ export const record = (transport: Transport["Service"], writer: Write): Transpor
               sent(message)
               return Effect.tapError(inner.send(message, revision), failed())
             }),
+          stderr: inner.stderr,
           ended: inner.ended
         }
         return logged

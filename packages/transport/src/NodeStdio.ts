@@ -108,7 +108,7 @@ const connect =
         )
       }).pipe(Effect.forkScoped)
 
-      return { write: (lines) => child.stdin.write(lines) }
+      return { write: (lines) => child.stdin.write(lines), stderr: tail.text }
     })
 
 const spawn = (endpoint: string, options: Options, attach: (child: Child) => void) =>

@@ -43,6 +43,8 @@ export interface Listener {
 export interface Pipe {
   /** Takes whole lines. It must not throw. False means: taken, but send no more until `drained`. */
   readonly write: (lines: string) => boolean
+  /** The end of what the other side's process has written to its standard error so far. */
+  readonly stderr?: () => string
 }
 
 /**
@@ -150,7 +152,7 @@ export const open = Effect.fnUntraced(function* <R>(options: {
       ended(new Closed({ because: "this side closed it" }))
     })
   )
-  return multiplexer.wire(post)
+  return { ...multiplexer.wire(post), stderr: pipe.stderr }
 })
 
 const looksLikeJson = /^\s*[[{]/

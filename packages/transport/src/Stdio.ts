@@ -5,7 +5,7 @@
  * per message. One process is one wire: opening again starts a new one.
  *
  * The child gets a small, safe part of this program's environment (L-STDIO-9) and what `env` names. Its stderr is always
- * read; the end of it is kept for the error that says the process ended. When the scope closes, its stdin is closed, and
+ * read; the end of it is kept for the error that says the process ended, or does not answer. When the scope closes, its stdin is closed, and
  * a process that stays is terminated and then killed, with all it has started (T-STDIO-8). A process that left the group
  * and still holds the pipes keeps a Node program alive until it ends; with `NodeStdio` it does not.
  *
@@ -154,7 +154,7 @@ const connect =
           return Effect.timeoutOption(Fiber.await(exited), patience)
         })
       )
-      return { write: input.write }
+      return { write: input.write, stderr: tail.text }
     })
 
 const why = (error: PlatformError.PlatformError): string => error.reason._tag

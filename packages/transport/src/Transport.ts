@@ -96,6 +96,8 @@ export interface Wire {
     message: JsonRpc.Notification | JsonRpc.Response,
     revision: Dialect
   ) => Effect.Effect<void, TransportError>
+  /** The end of what the server's process has written to its standard error so far, for a server that says nothing else. */
+  readonly stderr?: (() => string) | undefined
   /** Fails when the wire is gone for good (the child exited, the stream closed); never ends otherwise. */
   readonly ended: Effect.Effect<never, TransportError>
 }

@@ -107,6 +107,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
         const signal = yield* Effect.timeoutOrElse(ask("initialize", version), patient(patience.initialize))
         return { signal, late: probe?._tag === "Answered" ? probe.result : undefined }
       }),
+      stderr: () => at.wire?.stderr?.() ?? "",
       open: (how) => opened(how === "httpSse" ? transport.openHttpSse : transport.open)
     }
   }

@@ -21,6 +21,7 @@ export const observed = (
       Effect.map(open(hear), (wire) => ({
         send: wire.send,
         ended: wire.ended,
+        stderr: wire.stderr,
         exchange: Effect.fnUntraced(function* (request, how) {
           const { id, method } = request
           const began = yield* Clock.currentTimeMillis

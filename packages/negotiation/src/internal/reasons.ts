@@ -1,12 +1,11 @@
 import { excerpt, lastWords } from "@mcp-effect/protocol/Excerpt"
 import * as Duration from "effect/Duration"
-import { type Asked, describe, heardOf } from "../Evidence.ts"
+import { type Asked, describe, heardOf, type ProbeHalf } from "../Evidence.ts"
 import type * as Evidence from "../Evidence.ts"
 import * as Probe from "../ProbeReason.ts"
 import * as Reasons from "../Reason.ts"
 import type { Reading } from "../Reading.ts"
 import { bounded, isObject, listedBy, memberOf } from "./versions.ts"
-import type { ProbeHalf } from "./wording.ts"
 
 /** What is known when a row decides to fail. */
 export interface Facts {

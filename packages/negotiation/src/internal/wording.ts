@@ -1,11 +1,4 @@
-import { describe, type Heard, type Strength } from "../Evidence.ts"
-
-/** The first half of a negotiation that fell back: what the probe heard, and the row that read it. */
-export interface ProbeHalf {
-  readonly heard: Heard
-  readonly rule: string
-  readonly strength: Strength
-}
+import { describe, type Heard, type ProbeHalf } from "../Evidence.ts"
 
 /** The line every failure begins with that an HTTP status brought about (U-05). */
 export const httpLine = (status: number, body: string | undefined): string =>
