@@ -225,13 +225,14 @@ export class McpClient extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<Resource.Template>, McpClientError>
     /** Reads a resource. */
     readonly readResource: (uri: string, options?: RequestOptions) => Effect.Effect<Resource.ReadResult, McpClientError>
-    /** Proposes values for an argument of a prompt or of a resource template. At most 100. */
+    /** Proposes values for an argument of a prompt or of a resource template; servers should stop at 100. */
     readonly complete: (
       params: Completion.Params,
       options?: RequestOptions
     ) => Effect.Effect<Completion.Result, McpClientError>
     /**
-     * Any list, page by page: `pages("tools/list")`. Bounded by `MaxPages` and `MaxItems` like the others.
+     * Any list, page by page: `pages("tools/list")`. Bounded by `MaxPages` and `MaxItems` like the others. A listing of
+     * tools says as much about later calls as `listTools`, as far as it was read.
      */
     readonly pages: <M extends ListMethod>(
       method: M,

@@ -304,6 +304,36 @@ describe("the output of a tool", () => {
     })
   )
 
+  it.effect("M-TOOL-21: is checked too when the tools were listed page by page, whichever page it was on", () =>
+    Effect.gen(function* () {
+      const page = (cursor: unknown) =>
+        cursor === undefined
+          ? { tools: [{ ...listed(sums), name: "first" }], nextCursor: "2" }
+          : { tools: [listed(sums)] }
+      const peer = Peer.make(
+        Peer.modern(
+          Peer.on(
+            "tools/list",
+            ({ params }) => page(params?.["cursor"]),
+            Peer.on("tools/call", () => gives({ sum: "3" }))
+          )
+        )
+      )
+      const client = yield* McpClient.connect(peer.transport)
+      const pages = yield* Stream.runCollect(client.pages("tools/list"))
+      assert.deepStrictEqual(
+        pages.map(({ tools }) => tools.map(({ name }) => name)),
+        [["first"], ["add"]]
+      )
+      for (const name of ["first", "add"]) {
+        assert.strictEqual(invalid(yield* Effect.flip(client.callTool(name)))[0], name)
+      }
+      // A listing that begins anew says all there is to know.
+      yield* Stream.runDrain(Stream.take(client.pages("tools/list"), 1))
+      assert.deepStrictEqual((yield* client.callTool("add")).structuredContent, { sum: "3" })
+    })
+  )
+
   it.effect("M-TOOL-27: that is missing though the tool declares one is a typed error", () =>
     Effect.gen(function* () {
       const client = yield* McpClient.connect(serving(sums, () => ({ content: [] })).transport)

@@ -155,6 +155,20 @@ export const make = Effect.fnUntraced(function* <R>(
   const listResources = listOf("resources/list")
   const listResourceTemplates = listOf("resources/templates/list")
 
+  /** Tools page by page become known like tools listed at once. */
+  const pagesOfTools = (how?: RequestOptions) =>
+    Stream.mapEffect(Pages.stream(pagesOf("tools/list", how)), (page, index) =>
+      Effect.map(toolbox.take(page.tools, index > 0), (tools) => ({ ...page, tools }))
+    )
+  const pages: {
+    readonly [M in ListMethod]: (how?: RequestOptions) => Stream.Stream<Listings[M], McpClientError>
+  } = {
+    "tools/list": pagesOfTools,
+    "prompts/list": (how) => Pages.stream(pagesOf("prompts/list", how)),
+    "resources/list": (how) => Pages.stream(pagesOf("resources/list", how)),
+    "resources/templates/list": (how) => Pages.stream(pagesOf("resources/templates/list", how))
+  }
+
   const following = <A>(
     filter: Filter,
     list: (how: RequestOptions) => Effect.Effect<ReadonlyArray<A>, McpClientError>
@@ -305,8 +319,8 @@ export const make = Effect.fnUntraced(function* <R>(
       ),
     complete: (params, how) => operation("McpClient.complete", () => request("completion/complete", params, how)),
     pages: (method, how) => {
-      const unknown = Given.oneOf("method", method, Pages.rows)
-      return unknown === undefined ? Pages.stream(pagesOf(method, how)) : Stream.fromEffect(refuse(unknown))
+      const unknown = Given.oneOf("method", method, pages)
+      return unknown === undefined ? pages[method](how) : Stream.fromEffect(refuse(unknown))
     },
     ping: (how) => operation("McpClient.ping", () => Effect.asVoid(request("ping", {}, how))),
     request: (method, params, how) => {

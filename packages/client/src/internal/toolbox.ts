@@ -14,8 +14,8 @@ import { type Check, Validator } from "../OutputSchema.ts"
 import type { Asking, Session } from "./session.ts"
 
 export interface Toolbox {
-  /** Takes a listing and gives back the tools that may be called. */
-  readonly take: (tools: ReadonlyArray<Tool.Tool>) => Effect.Effect<ReadonlyArray<Tool.Tool>>
+  /** Takes a listing and gives back the tools that may be called; `more` is a further page of the listing before. */
+  readonly take: (tools: ReadonlyArray<Tool.Tool>, more?: boolean) => Effect.Effect<ReadonlyArray<Tool.Tool>>
   /** The headers of a call; none for a tool that is not known (M-XH-19). */
   readonly mirrored: (
     name: string,
@@ -70,7 +70,11 @@ export const make = Effect.fnUntraced(function* (server: string, session: () => 
       const hints = find(name, mine)?.annotations
       return hints?.readOnlyHint === true || hints?.idempotentHint === true
     },
-    take: (tools) => Effect.suspend(() => take(server, report, known, mirrors(), tools)),
+    take: (tools, more = false) =>
+      Effect.suspend(() => {
+        if (!more) known.clear()
+        return take(server, report, known, mirrors(), tools)
+      }),
     mirrored: (name, args, mine) => {
       const declared = mirrors() ? headersOf(name, mine) : undefined
       if (declared === undefined) return unmirrored
@@ -98,7 +102,6 @@ const take = Effect.fnUntraced(function* (
 ) {
   const method = "tools/list"
   const usable: Array<Tool.Tool> = []
-  known.clear()
   for (const tool of tools) {
     const { name } = tool
     if (known.has(name)) {
