@@ -74,16 +74,6 @@ export const bundle = async (folder: string): Promise<ReadonlyArray<OutputChunk>
     logLevel: "warn",
     // Some packages call `require` with a computed function in what `main` names; a bundler cannot follow that.
     resolve: { mainFields: ["module", "main"] },
-    plugins: [
-      {
-        // The bundler loses names that go through `export *` from CommonJS to a module imported at need.
-        name: "undici by name",
-        load: {
-          filter: { id: /platform-node\/dist\/Undici\.js$/ },
-          handler: () => 'import undici from "undici"; export const Agent = undici.Agent; export default undici'
-        }
-      }
-    ],
     output: { dir: folder, format: "esm", minify: true, chunkFileNames: "bin/[name].js" }
   })
   const parts = output.filter((file) => file.type === "chunk")

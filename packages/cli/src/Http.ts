@@ -18,7 +18,6 @@ export const layer: Layer.Layer<HttpClient> = Layer.unwrap(
   Effect.gen(function* () {
     const given = yield* Effect.serviceOption(HttpClient)
     if (Option.isSome(given)) return Layer.succeed(HttpClient, given.value)
-    const { layerUndici } = yield* Effect.promise(() => import("@effect/platform-node/NodeHttpClient"))
-    return layerUndici
+    return (yield* Effect.promise(() => import("@mcp-effect/transport/NodeHttp"))).layer
   })
 )
