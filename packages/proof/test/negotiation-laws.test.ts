@@ -2,6 +2,8 @@
 import { assert, describe, it, vi } from "@effect/vitest"
 import * as McpClient from "@mcp-effect/client/McpClient"
 import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
+import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
+import * as Revision from "@mcp-effect/protocol/Revision"
 import * as NegotiationLaws from "@mcp-effect/testing/NegotiationLaws"
 import * as Effect from "effect/Effect"
 
@@ -18,6 +20,28 @@ describe("U-66: the laws of negotiation", () => {
     )
 
   it.effect.each(NegotiationLaws.laws)("$name", ({ check }) => check(connect, { runs: 40 * times, seed }))
+
+  /** Agrees on what stands first in a list of the first answer. */
+  const trusting = (listIn: (answer: JsonRpc.Response) => unknown): NegotiationLaws.Connect =>
+    Effect.fnUntraced(function* (transport) {
+      const revision = Revision.v2026_07_28
+      const wire = yield* transport.open(() => {})
+      const answer = yield* wire.exchange({ jsonrpc: "2.0", id: 1, method: "server/discover" }, { revision })
+      const list = listIn(answer)
+      return { version: Array.isArray(list) ? String(list[0]) : "none" }
+    })
+
+  it.effect.each<readonly [where: string, listIn: (answer: JsonRpc.Response) => unknown]>([
+    ["an error", (answer) => ("error" in answer ? Object(answer.error.data)["supported"] : undefined)],
+    ["a DiscoverResult", (answer) => ("result" in answer ? answer.result["supportedVersions"] : undefined)]
+  ])("find a client that takes the first version of the list in %s", ([, listIn]) =>
+    Effect.gen(function* () {
+      const name = "the order of a list of versions changes nothing, nor do repetitions and what is no text"
+      const law = NegotiationLaws.laws.find((each) => each.name === name)
+      assert(law !== undefined)
+      assert.strictEqual((yield* Effect.flip(law.check(trusting(listIn), { runs: 40, seed }))).law, name)
+    })
+  )
 
   it.effect("find a client that shakes hands after HTTP 401", () =>
     Effect.gen(function* () {
