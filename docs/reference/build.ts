@@ -26,6 +26,11 @@ const modules = new Map(
     .map((file) => [file.replace(/^packages\/(\w+)\/src\/(\w+)\.ts$/, "@mcp-effect/$1/$2"), join(root, file)])
 )
 
+/** What TypeDoc looks at, one after the other. Comments are looked at here, since members may be named well enough. */
+const nothing = { invalidLink: false, invalidPath: false, rewrittenLink: false, unusedMergeModuleWith: false }
+const links = { invalidLink: true, notExported: false, notDocumented: false }
+const unexported = { ...nothing, notExported: true, notDocumented: false }
+
 const app = await Application.bootstrap({
   name: "mcp-effect",
   entryPoints: [...modules.values()],
@@ -40,7 +45,7 @@ const app = await Application.bootstrap({
   skipErrorChecking: true,
   treatWarningsAsErrors: true,
   treatValidationWarningsAsErrors: true,
-  validation: { invalidLink: true, notExported: false, notDocumented: false }
+  validation: links
 })
 
 // A module is known by what a program writes to import it, and told by the comment at the top of its file.
@@ -75,6 +80,15 @@ const uncommented = (project: ProjectReflection): ReadonlyArray<string> =>
 const project = await app.convert()
 if (project !== undefined) {
   app.validate(project)
+  // A type that is shown has to be exported, of whichever package: TypeDoc asks only of the package it takes for the project.
+  app.options.setValue("validation", unexported)
+  const { packageName } = project
+  for (const name of new Set([...modules.keys()].map((module) => module.replace(/\/\w+$/, "")))) {
+    project.packageName = name
+    app.validate(project)
+  }
+  if (packageName === undefined) delete project.packageName
+  else project.packageName = packageName
   for (const name of uncommented(project)) app.logger.error(`${name} has no comment`)
 }
 if (project === undefined || app.logger.hasErrors() || app.logger.hasWarnings()) process.exitCode = 1

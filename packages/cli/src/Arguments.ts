@@ -9,21 +9,17 @@ import { parseUriFragment } from "effect/JsonPointer"
 import * as Result from "effect/Result"
 import * as Suggestion from "./Suggestion.ts"
 
-type Schema = { readonly [key: string]: unknown }
-
-const isObject = (value: unknown): value is { readonly [key: string]: unknown } =>
+const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 const member = (object: unknown, key: string): unknown =>
   isObject(object) && Object.hasOwn(object, key) ? object[key] : undefined
 
-const isJsonObject = (value: unknown): value is JsonObject => isObject(value)
-
 /** How many references are followed to get to one schema. */
 const maxReferences = 16
 
 /** A schema behind its references, of which only those inside the same document are followed. */
-const referred = (root: Schema, schema: unknown): unknown => {
+const referred = (root: JsonObject, schema: unknown): unknown => {
   let at = schema
   for (let left = maxReferences; left > 0; left--) {
     const reference = member(at, "$ref")
@@ -34,7 +30,7 @@ const referred = (root: Schema, schema: unknown): unknown => {
 }
 
 /** The schema of a property. */
-const property = (root: Schema, key: string): unknown => referred(root, member(member(root, "properties"), key))
+const property = (root: JsonObject, key: string): unknown => referred(root, member(member(root, "properties"), key))
 
 /** What a schema allows; nothing known of it is anything. */
 interface Shape {
@@ -58,7 +54,7 @@ const ownShape = (schema: unknown): Shape => {
 }
 
 /** Every schema is looked at once, so neither a circle of references nor a thicket of them takes long. */
-const shapeOf = (root: Schema, schema: unknown, seen = new Map<unknown, Shape>()): Shape => {
+const shapeOf = (root: JsonObject, schema: unknown, seen = new Map<unknown, Shape>()): Shape => {
   const at = referred(root, schema)
   const known = seen.get(at)
   if (known !== undefined) return known
@@ -89,7 +85,7 @@ const shapeOf = (root: Schema, schema: unknown, seen = new Map<unknown, Shape>()
  * @category accessors
  * @since 0.1.0
  */
-export const typesOf = (schema: Schema, key: string): ReadonlyArray<string> =>
+export const typesOf = (schema: JsonObject, key: string): ReadonlyArray<string> =>
   shapeOf(schema, property(schema, key)).types ?? []
 
 /**
@@ -98,7 +94,7 @@ export const typesOf = (schema: Schema, key: string): ReadonlyArray<string> =>
  * @category accessors
  * @since 0.1.0
  */
-export const choicesOf = (schema: Schema, key: string): ReadonlyArray<unknown> | undefined =>
+export const choicesOf = (schema: JsonObject, key: string): ReadonlyArray<unknown> | undefined =>
   shapeOf(schema, property(schema, key)).values
 
 /**
@@ -108,7 +104,7 @@ export const choicesOf = (schema: Schema, key: string): ReadonlyArray<unknown> |
  * @since 0.1.0
  */
 export const fields = (
-  schema: Schema
+  schema: JsonObject
 ): ReadonlyArray<{
   readonly key: string
   readonly description: string | undefined
@@ -147,7 +143,7 @@ const fitsType = (value: unknown, types: ReadonlyArray<string>) =>
  * @category reading
  * @since 0.1.0
  */
-export const value = (schema: Schema, key: string, text: string): Result.Result<unknown, string> => {
+export const value = (schema: JsonObject, key: string, text: string): Result.Result<unknown, string> => {
   const types = typesOf(schema, key)
   const choices = choicesOf(schema, key)
   const json = parsed(text)
@@ -169,7 +165,7 @@ export const value = (schema: Schema, key: string, text: string): Result.Result<
 }
 
 /** What is wrong with the keys of a call: one that has to be there and is not, or one that the tool has no use for. */
-const problemOf = (schema: Schema, keys: ReadonlySet<string>): string | undefined => {
+const problemOf = (schema: JsonObject, keys: ReadonlySet<string>): string | undefined => {
   const known = fields(schema)
   if (member(schema, "additionalProperties") === false) {
     const names = known.map(({ key }) => key)
@@ -193,7 +189,7 @@ const problemOf = (schema: Schema, keys: ReadonlySet<string>): string | undefine
  */
 export const objectOf = (members: ReadonlyMap<string, unknown>): JsonObject => {
   const object: unknown = Object.fromEntries(members)
-  return isJsonObject(object) ? object : {}
+  return isObject(object) ? object : {}
 }
 
 /**
@@ -203,11 +199,11 @@ export const objectOf = (members: ReadonlyMap<string, unknown>): JsonObject => {
  * @category reading
  * @since 0.1.0
  */
-export const parse = (schema: Schema, words: ReadonlyArray<string>): Result.Result<JsonObject, string> => {
+export const parse = (schema: JsonObject, words: ReadonlyArray<string>): Result.Result<JsonObject, string> => {
   const [first] = words
   if (first !== undefined && words.length === 1 && first.trimStart().startsWith("{")) {
     const json = parsed(first)
-    return Result.isSuccess(json) && isJsonObject(json.success)
+    return Result.isSuccess(json) && isObject(json.success)
       ? Result.succeed(json.success)
       : Result.fail("the arguments are not a JSON object")
   }

@@ -49,12 +49,15 @@ export interface Configuration {
 }
 
 /**
- * The file as it was read. Nothing of it is meant for others.
+ * The file as it was read. What else it holds is what this library needs to write it back.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Source extends Forms.Source {}
+export interface Source {
+  /** What the text is called in errors. */
+  readonly file: string
+}
 
 /**
  * A question of the file to the user, as VS Code has them in `inputs`.
@@ -222,7 +225,7 @@ export const parse = Effect.fn("Configuration.parse")(function* (
       texts: reading.texts
     }
   })
-  const source: Source = {
+  const source: Forms.Source = {
     file,
     text,
     json: Text.value(root),
@@ -257,7 +260,7 @@ export const withEntries = (configuration: Configuration, entries: ReadonlyArray
  * @since 0.1.0
  */
 export const formOf = (configuration: Configuration): Option.Option<Form> =>
-  Option.map(configuration.source, (source) => Redacted.value(source).form)
+  Option.map(Forms.sourceOf(configuration.source), ({ form }) => form)
 
 /**
  * Writes the configuration, in the array form unless said (U-54).
@@ -275,7 +278,7 @@ export const formOf = (configuration: Configuration): Option.Option<Form> =>
  */
 export const print = (configuration: Configuration, options: { readonly form?: Form } = {}): string =>
   Forms.print(
-    Option.getOrUndefined(Option.map(configuration.source, Redacted.value)),
+    Option.getOrUndefined(Forms.sourceOf(configuration.source)),
     configuration.entries,
     options.form ?? "array"
   )

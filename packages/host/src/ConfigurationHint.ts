@@ -16,6 +16,7 @@ import type { Position } from "./ConfigurationError.ts"
 import { pathText } from "./ConfigurationError.ts"
 import * as CommandPath from "./internal/commandPath.ts"
 import * as Advice from "./internal/configurationAdvice.ts"
+import * as Forms from "./internal/configurationForms.ts"
 import * as Text from "./internal/configurationText.ts"
 import type { ServerEntry } from "./ServerEntry.ts"
 
@@ -88,7 +89,7 @@ interface Subject extends Advice.Subject {
 
 const subjectsOf = (configuration: Configuration.Configuration): ReadonlyArray<Subject> => {
   const entries = new Map(configuration.entries.map((entry) => [entry.name, entry]))
-  const source = Option.getOrUndefined(Option.map(configuration.source, Redacted.value))
+  const source = Option.getOrUndefined(Forms.sourceOf(configuration.source))
   const parsed = source === undefined ? undefined : Text.root(source.text)
   const positionOf = source === undefined ? undefined : Text.positions(source.text)
   const written = (source?.items ?? []).map((item): Subject => {

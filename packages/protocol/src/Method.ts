@@ -211,15 +211,13 @@ export const methods = {
   }
 } as const satisfies { readonly [method: string]: Description }
 
-type Methods = typeof methods
-
 /**
  * The name of a request that a client sends.
  *
  * @category models
  * @since 0.1.0
  */
-export type Method = keyof Methods
+export type Method = keyof typeof methods
 
 /**
  * The parameters of a method.
@@ -227,7 +225,7 @@ export type Method = keyof Methods
  * @category models
  * @since 0.1.0
  */
-export type Params<M extends Method> = Methods[M]["params"]["Type"]
+export type Params<M extends Method> = (typeof methods)[M]["params"]["Type"]
 
 /**
  * The final result of a method.
@@ -235,7 +233,7 @@ export type Params<M extends Method> = Methods[M]["params"]["Type"]
  * @category models
  * @since 0.1.0
  */
-export type Complete<M extends Method> = Methods[M]["result"]["Type"]
+export type Complete<M extends Method> = (typeof methods)[M]["result"]["Type"]
 
 /**
  * The methods that a modern server may answer with questions.
@@ -243,7 +241,7 @@ export type Complete<M extends Method> = Methods[M]["result"]["Type"]
  * @category models
  * @since 0.1.0
  */
-export type Asking = { [M in Method]: Methods[M]["asks"] extends true ? M : never }[Method]
+export type Asking = { [M in Method]: (typeof methods)[M]["asks"] extends true ? M : never }[Method]
 
 /**
  * What a method may give: its final result, or questions. `resultType` tells them apart.

@@ -62,16 +62,13 @@ export const sent = {
   "notifications/roots/list_changed": { params: NoParams, span: legacyOnly }
 } as const satisfies { readonly [method: string]: Description }
 
-type ReceivedTable = typeof received
-type SentTable = typeof sent
-
 /**
  * The name of a notification that a server sends.
  *
  * @category models
  * @since 0.1.0
  */
-export type ReceivedMethod = keyof ReceivedTable
+export type ReceivedMethod = keyof typeof received
 
 /**
  * A notification of a server, read: told apart by `method`.
@@ -80,7 +77,7 @@ export type ReceivedMethod = keyof ReceivedTable
  * @since 0.1.0
  */
 export type Received = {
-  readonly [M in ReceivedMethod]: { readonly method: M; readonly params: ReceivedTable[M]["params"]["Type"] }
+  readonly [M in ReceivedMethod]: { readonly method: M; readonly params: (typeof received)[M]["params"]["Type"] }
 }[ReceivedMethod]
 
 /**
@@ -89,7 +86,7 @@ export type Received = {
  * @category models
  * @since 0.1.0
  */
-export type ReceivedParams<M extends ReceivedMethod> = ReceivedTable[M]["params"]["Type"]
+export type ReceivedParams<M extends ReceivedMethod> = (typeof received)[M]["params"]["Type"]
 
 /**
  * The name of a notification that a client sends.
@@ -97,7 +94,7 @@ export type ReceivedParams<M extends ReceivedMethod> = ReceivedTable[M]["params"
  * @category models
  * @since 0.1.0
  */
-export type SentMethod = keyof SentTable
+export type SentMethod = keyof typeof sent
 
 /**
  * The parameters of a notification that a client sends.
@@ -105,7 +102,7 @@ export type SentMethod = keyof SentTable
  * @category models
  * @since 0.1.0
  */
-export type SentParams<M extends SentMethod> = SentTable[M]["params"]["Type"]
+export type SentParams<M extends SentMethod> = (typeof sent)[M]["params"]["Type"]
 
 /**
  * Whether a text names a notification that a server sends.

@@ -48,15 +48,13 @@ export const questions = {
   }
 } as const satisfies { readonly [method: string]: Description }
 
-type Questions = typeof questions
-
 /**
  * The method of a question.
  *
  * @category models
  * @since 0.1.0
  */
-export type Method = keyof Questions
+export type Method = keyof typeof questions
 
 /**
  * A question, read: told apart by `method`.
@@ -65,7 +63,7 @@ export type Method = keyof Questions
  * @since 0.1.0
  */
 export type Question = {
-  readonly [M in Method]: { readonly method: M; readonly params: Questions[M]["params"]["Type"] }
+  readonly [M in Method]: { readonly method: M; readonly params: (typeof questions)[M]["params"]["Type"] }
 }[Method]
 
 /**
@@ -74,7 +72,7 @@ export type Question = {
  * @category models
  * @since 0.1.0
  */
-export type Params<M extends Method> = Questions[M]["params"]["Type"]
+export type Params<M extends Method> = (typeof questions)[M]["params"]["Type"]
 
 /**
  * The answer to a question.
@@ -82,7 +80,7 @@ export type Params<M extends Method> = Questions[M]["params"]["Type"]
  * @category models
  * @since 0.1.0
  */
-export type Answer<M extends Method> = Questions[M]["answer"]["Type"]
+export type Answer<M extends Method> = (typeof questions)[M]["answer"]["Type"]
 
 /**
  * Whether a text names a question.

@@ -5,6 +5,7 @@
  * those members, which leaves room for others beside it. VS Code's settings keep `servers` inside `mcp`.
  */
 import * as Equal from "effect/Equal"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { NoServers } from "../ConfigurationError.ts"
@@ -75,6 +76,12 @@ export interface Source {
   /** Values of variables that sound secret, by their placeholders. */
   readonly secrets: ReadonlyMap<string, string>
 }
+
+const isSource = (source: { readonly file: string }): source is Source => "items" in source
+
+/** All that is known of a file; others see only what it is called. */
+export const sourceOf = (source: Option.Option<Redacted.Redacted<{ readonly file: string }>>): Option.Option<Source> =>
+  Option.filter(Option.map(source, Redacted.value), isSource)
 
 /** Turns what a text came to back into what is written for it. */
 type Write = (text: string, path: boolean) => string
