@@ -16,6 +16,7 @@ import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
+import { version } from "../src/internal/version.ts"
 import * as McpClient from "../src/McpClient.ts"
 import * as Peer from "./fixtures/peer.ts"
 
@@ -39,11 +40,11 @@ const collected = () => {
 
 const modernMeta =
   '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",' +
-  '"io.modelcontextprotocol/clientInfo":{"name":"mcp-effect","version":"0.1.0"},' +
+  `"io.modelcontextprotocol/clientInfo":{"name":"mcp-effect","version":"${version}"},` +
   '"io.modelcontextprotocol/clientCapabilities":{}}'
 const handshake = (id: number) => [
   `{"jsonrpc":"2.0","id":${id},"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
-    '"clientInfo":{"name":"mcp-effect","version":"0.1.0"}}}',
+    `"clientInfo":{"name":"mcp-effect","version":"${version}"}}}`,
   '{"jsonrpc":"2.0","method":"notifications/initialized"}'
 ]
 const discover = `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{${modernMeta}}}`

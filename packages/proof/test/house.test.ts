@@ -4,6 +4,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
 import { join, relative } from "node:path"
+import { written } from "../../client/version.ts"
 
 const packages = join(import.meta.dirname, "../..")
 
@@ -47,6 +48,15 @@ describe("the house", () => {
   it("negotiation and transport never look at each other", () => {
     assert.deepStrictEqual(offenders(sources("negotiation"), /@mcp-effect\/transport/), [])
     assert.deepStrictEqual(offenders(sources("transport"), /@mcp-effect\/negotiation/), [])
+  })
+
+  it("the client says the version it is published with, and the next one after `pnpm run version`", () => {
+    const read = (...path: ReadonlyArray<string>) => readFileSync(join(packages, ...path), "utf8")
+    const source = read("client/src/internal/version.ts")
+    assert.strictEqual(source, written(source, read("client/package.json")), "run `node packages/client/version.ts`")
+    assert.match(written(source, '{"version":"9.8.7"}'), /^export const version = "9\.8\.7"$/m)
+    const { scripts } = JSON.parse(read("../package.json"))
+    assert.strictEqual(scripts.version, "changeset version && node packages/client/version.ts")
   })
 
   it("libraries take time and chance from Effect alone", () => {

@@ -35,10 +35,11 @@ import * as Questions from "./questions.ts"
 import * as Rounds from "./rounds.ts"
 import * as Toolbox from "./toolbox.ts"
 import { operation } from "./tracing.ts"
+import { version } from "./version.ts"
 import * as Watching from "./watching.ts"
 
 /** How this library introduces itself. */
-const ourselves = { name: "mcp-effect", version: "0.1.0" }
+const ourselves = { name: "mcp-effect", version }
 
 export const make = Effect.fnUntraced(function* <R>(
   transport: Transport["Service"],
