@@ -1,12 +1,12 @@
 /**
  * A program written for the `McpClient` of `effect/ai`, over connections to real servers of both eras and all carriers.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import * as McpClient from "@mcp-effect/client/McpClient"
 import * as AiClient from "@mcp-effect/host/AiClient"
 import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
+import * as NodeHttp from "@mcp-effect/transport/NodeHttp"
 import * as Chat from "effect/ai/Chat"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import * as EffectMcpClient from "effect/ai/McpClient"
@@ -19,7 +19,7 @@ import * as Servers from "../servers/Servers.ts"
 
 const patient = 60_000
 
-const Platform = Layer.mergeAll(NodeServices.layer, NodeHttpClient.layerUndici, EraMemory.layerInProcess)
+const Platform = Layer.mergeAll(NodeServices.layer, NodeHttp.layer, EraMemory.layerInProcess)
 
 const targetOf = (server: Servers.RunningServer) =>
   server.kind === "stdio" ? [server.target.command, ...server.target.args] : server.target.url

@@ -2,7 +2,6 @@
  * What people really type, and what really answers there: each ends in a typed error that says what to change, within
  * its limit, and leaves nothing running.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import * as McpClient from "@mcp-effect/client/McpClient"
@@ -11,6 +10,7 @@ import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
 import type { NegotiationError } from "@mcp-effect/negotiation/NegotiationError"
 import * as Defaults from "@mcp-effect/protocol/Defaults"
 import { type Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
+import * as NodeHttp from "@mcp-effect/transport/NodeHttp"
 import * as NodeStdio from "@mcp-effect/transport/NodeStdio"
 import type { Transport } from "@mcp-effect/transport/Transport"
 import * as Duration from "effect/Duration"
@@ -22,7 +22,7 @@ import * as Watching from "./fixtures/watching.ts"
 // Processes start slowly on a busy machine; what is waited for has limits of its own.
 vi.setConfig({ testTimeout: 60_000 })
 
-const Platform = Layer.mergeAll(NodeServices.layer, NodeHttpClient.layerUndici, EraMemory.layerInProcess)
+const Platform = Layer.mergeAll(NodeServices.layer, NodeHttp.layer, EraMemory.layerInProcess)
 
 const rejections: Array<unknown> = []
 const onRejection = (reason: unknown) => void rejections.push(reason)

@@ -1,12 +1,12 @@
 /**
  * Changes, live lists and server logs of real servers of both eras.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import type { Change, Filter } from "@mcp-effect/client/Change"
 import * as McpClient from "@mcp-effect/client/McpClient"
 import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
+import * as NodeHttp from "@mcp-effect/transport/NodeHttp"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -18,7 +18,7 @@ import * as SubscriptionRef from "effect/SubscriptionRef"
 import * as Servers from "../servers/Servers.ts"
 
 /** Each test begins without a memory of eras, so it asks as a new program would. */
-const Platform = Layer.mergeAll(NodeServices.layer, NodeHttpClient.layerUndici, EraMemory.layerInProcess)
+const Platform = Layer.mergeAll(NodeServices.layer, NodeHttp.layer, EraMemory.layerInProcess)
 
 type Client = McpClient.McpClient["Service"]
 type Start = (typeof Servers.all)[number]

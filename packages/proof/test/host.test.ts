@@ -1,7 +1,6 @@
 /**
  * A host with the official servers filesystem, memory and everything side by side, and scripted ones that misbehave.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import * as Host from "@mcp-effect/host/Host"
@@ -11,6 +10,7 @@ import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
 import * as NodeScriptedServer from "@mcp-effect/testing/NodeScriptedServer"
 import * as Script from "@mcp-effect/testing/Script"
 import * as ScriptedServer from "@mcp-effect/testing/ScriptedServer"
+import * as NodeHttp from "@mcp-effect/transport/NodeHttp"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -230,10 +230,7 @@ describe("many servers, some of them bad", () => {
         for (const { name } of good) {
           assert.strictEqual(SubscriptionRef.getUnsafe((yield* host.server(name)).state)._tag, "Ready")
         }
-      }).pipe(
-        Effect.scoped,
-        Effect.provide(Layer.mergeAll(NodeServices.layer, NodeHttpClient.layerUndici, EraMemory.layerNone))
-      ),
+      }).pipe(Effect.scoped, Effect.provide(Layer.mergeAll(NodeServices.layer, NodeHttp.layer, EraMemory.layerNone))),
     patient
   )
 })

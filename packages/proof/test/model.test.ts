@@ -3,10 +3,10 @@
  *
  * `MODEL_RUNS=20` multiplies the number of servers, `MODEL_SEED=7` takes others.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Script from "@mcp-effect/testing/Script"
 import * as ScriptArbitraries from "@mcp-effect/testing/ScriptArbitraries"
+import * as NodeHttp from "@mcp-effect/transport/NodeHttp"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import { comparable, limits } from "../model/connecting.ts"
@@ -139,8 +139,7 @@ describe("P1–P32, H1–H15: connecting to any server comes to what the table s
   )
 })
 
-const overSocket = (script: Script.Script, mode: Mode) =>
-  Effect.provide(Peers.overSocket(script, mode), NodeHttpClient.layerUndici)
+const overSocket = (script: Script.Script, mode: Mode) => Effect.provide(Peers.overSocket(script, mode), NodeHttp.layer)
 
 /** The traps, each as one server; what must come of it is written here, not computed. */
 const traps: ReadonlyArray<{

@@ -1,7 +1,6 @@
 /**
  * Questions of real servers, in both eras: forms, addresses, models and folders, answered by handlers or driven by hand.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Continuation } from "@mcp-effect/client/Continuation"
@@ -12,6 +11,7 @@ import * as OpenUrl from "@mcp-effect/client/OpenUrl"
 import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
 import type * as Elicitation from "@mcp-effect/protocol/Elicitation"
 import type * as Sampling from "@mcp-effect/protocol/Sampling"
+import * as NodeHttp from "@mcp-effect/transport/NodeHttp"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
@@ -20,7 +20,7 @@ import * as Schema from "effect/Schema"
 import { pathToFileURL } from "node:url"
 import * as Servers from "../servers/Servers.ts"
 
-const Platform = Layer.mergeAll(NodeServices.layer, NodeHttpClient.layerUndici, EraMemory.layerInProcess)
+const Platform = Layer.mergeAll(NodeServices.layer, NodeHttp.layer, EraMemory.layerInProcess)
 
 /** Long enough for several processes on a busy machine; what is waited for has limits of its own. */
 const patient = 30_000

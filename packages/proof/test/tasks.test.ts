@@ -3,7 +3,6 @@
  * the legacy SDK and on the reference server. One program for both.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as McpClient from "@mcp-effect/client/McpClient"
 import type { McpClientError } from "@mcp-effect/client/McpClientError"
@@ -11,13 +10,14 @@ import * as Tasks from "@mcp-effect/client/Tasks"
 import type { TaskEvent } from "@mcp-effect/client/TaskEvent"
 import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
 import * as Task from "@mcp-effect/protocol/Task"
+import * as NodeHttp from "@mcp-effect/transport/NodeHttp"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { type Column, columns } from "../matrix/Column.ts"
 
-const Platform = Layer.mergeAll(NodeServices.layer, NodeHttpClient.layerUndici, EraMemory.layerInProcess)
+const Platform = Layer.mergeAll(NodeServices.layer, NodeHttp.layer, EraMemory.layerInProcess)
 
 /** Long enough for a process on a busy machine; a task of the reference server takes four seconds. */
 const patient = 60_000
