@@ -1,6 +1,6 @@
 /**
- * Counts and times requests, as OpenTelemetry's conventions for MCP name them. A middleware: a client without it pays
- * nothing.
+ * Counts and times requests, in the histogram that OpenTelemetry's conventions for MCP name. A middleware: a client without
+ * it pays nothing.
  *
  * Every attribute has few values: the server cannot make new ones up.
  *

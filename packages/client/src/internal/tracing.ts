@@ -1,6 +1,9 @@
 /**
- * A span per request, named and described as OpenTelemetry's conventions for MCP say, and the W3C context that lets a
- * server go on with the trace (U-63, M-META-23). Without a tracing backend nothing is made.
+ * A span per request, and the W3C context that lets a server go on with the trace (U-63, M-META-23). Without a tracing
+ * backend nothing is made.
+ *
+ * Kind and names of attributes are those of OpenTelemetry's conventions for MCP. The name of the span is not: every request
+ * is an `mcp.request`, whose method is an attribute. `docs/guides/observability.md` lists the other differences.
  */
 import type { JsonObject } from "@mcp-effect/protocol/JsonRpc"
 import type { Kind } from "@mcp-effect/transport/Transport"
