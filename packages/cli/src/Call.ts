@@ -22,7 +22,7 @@ import * as Progress from "./Progress.ts"
 import * as Render from "./Render.ts"
 import * as Suggestion from "./Suggestion.ts"
 
-type Client = McpClient.McpClient["Service"]
+type Client = McpClient.Client
 
 const input = (because: string) => new CommandFailed({ exit: "input", because: Render.oneLine(because) })
 

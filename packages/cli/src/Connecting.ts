@@ -225,7 +225,7 @@ export const connected = <A, R>(
   verb: string,
   options: Options & { readonly explain?: boolean },
   program: (
-    client: McpClient.McpClient["Service"],
+    client: McpClient.Client,
     rest: ReadonlyArray<string>,
     asking: boolean
   ) => Effect.Effect<A, NegotiationError | McpClientError | CommandFailed, R>
@@ -278,7 +278,7 @@ export const connected = <A, R>(
  * @since 0.1.0
  */
 export const declares = (
-  { agreement: { capabilities } }: McpClient.McpClient["Service"],
+  { agreement: { capabilities } }: McpClient.Client,
   what: "tools" | "resources" | "prompts"
 ): boolean => capabilities === undefined || capabilities[what] !== undefined
 

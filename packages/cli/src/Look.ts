@@ -18,7 +18,7 @@ import * as Render from "./Render.ts"
 import { screen, type Screen } from "./Screen.ts"
 import * as Suggestion from "./Suggestion.ts"
 
-type Client = McpClient.McpClient["Service"]
+type Client = McpClient.Client
 
 const print = (options: Options, value: unknown, text: (on: Screen) => string) =>
   options.json

@@ -17,7 +17,7 @@ import * as Places from "./Places.ts"
 import * as Render from "./Render.ts"
 import { screen, type Screen } from "./Screen.ts"
 
-type Client = McpClient.McpClient["Service"]
+type Client = McpClient.Client
 
 /** What a server says of itself: three lines of it are enough. */
 const theirs = (text: string) => Render.clip(Render.oneLine(text), 300)

@@ -146,135 +146,138 @@ export interface CallOptions extends RequestOptions {
 }
 
 /**
- * A connected client.
+ * A connected client: what `connect` gives, and what the service `McpClient` is.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Client {
+  /** Names the server: its URL or its command line, without secrets. */
+  readonly endpoint: string
+  /** What carries the messages in the end; `sse` when HTTP fell back to HTTP+SSE. */
+  readonly transport: Kind
+  /** What was agreed, and why (U-07). A connection that had to be opened again shows the newest. */
+  readonly agreement: Agreement
+  /** How the connection is doing. Read it once, or follow its changes. */
+  readonly state: SubscriptionRef.SubscriptionRef<ConnectionState>
+  /**
+   * Every notification of the server but progress, as it came. Late subscribers miss what was before; slow ones lose
+   * the oldest past `Limits.NotificationBuffer` (1,024). Ends with the client.
+   */
+  readonly notifications: Stream.Stream<JsonRpc.Notification>
+  /**
+   * Asks the server what it is, now (U-09): past the cache, unless the options say `use`. In the legacy era the reason is
+   * `NotAvailableInLegacy`.
+   */
+  readonly discover: (options?: RequestOptions) => Effect.Effect<DiscoverResult, McpClientError>
+  /** Every tool, over all pages. A tool that cannot be read is left out and reported as a diagnostic. */
+  readonly listTools: (options?: RequestOptions) => Effect.Effect<ReadonlyArray<Tool.Tool>, McpClientError>
+  /**
+   * Calls a tool. A tool that fails gives a result with `isError`; the error channel is for everything else, also for
+   * structured content that breaks the schema the tool was listed with (`OutputInvalid`, `OutputSchema`). When the wire
+   * breaks before the answer, the reason is `OutcomeUnknown` and nothing is sent again, unless the tool may be
+   * repeated. Questions of the server go to the handlers. Interrupting cancels.
+   */
+  readonly callTool: (
+    name: string,
+    args?: JsonRpc.JsonObject,
+    options?: CallOptions
+  ) => Effect.Effect<Tool.CallResult, McpClientError>
+  /** The same call as a stream: progress, log messages and rounds of questions as they come, the result last. */
+  readonly streamTool: (
+    name: string,
+    args?: JsonRpc.JsonObject,
+    options?: CallOptions
+  ) => Stream.Stream<CallEvent, McpClientError>
+  /** Calls a tool and gives back the server's questions instead of asking the handlers; see `Continuation`. */
+  readonly begin: (
+    name: string,
+    args?: JsonRpc.JsonObject,
+    options?: CallOptions
+  ) => Effect.Effect<Continuation.Outcome, McpClientError>
+  /** Goes on with a paused call: with answers under the keys of its questions, if it had any. */
+  readonly resume: (
+    continuation: Continuation.Continuation,
+    answers?: Readonly<Record<string, InputResponse>>,
+    options?: CallOptions
+  ) => Effect.Effect<Continuation.Outcome, McpClientError>
+  /** Answers questions of the server with the handlers, as a call would; `InputRequired` when one of them does not. */
+  readonly answer: (
+    questions: Readonly<Record<string, InputRequest>>
+  ) => Effect.Effect<Readonly<Record<string, InputResponse>>, McpClientError>
+  /** Every prompt, over all pages. */
+  readonly listPrompts: (options?: RequestOptions) => Effect.Effect<ReadonlyArray<Prompt.Prompt>, McpClientError>
+  /** Fills in a prompt. */
+  readonly getPrompt: (
+    name: string,
+    args?: Readonly<Record<string, string>>,
+    options?: RequestOptions
+  ) => Effect.Effect<Prompt.GetResult, McpClientError>
+  /** Every resource, over all pages. */
+  readonly listResources: (options?: RequestOptions) => Effect.Effect<ReadonlyArray<Resource.Resource>, McpClientError>
+  /** Every template of resources, over all pages. */
+  readonly listResourceTemplates: (
+    options?: RequestOptions
+  ) => Effect.Effect<ReadonlyArray<Resource.Template>, McpClientError>
+  /** Reads a resource. */
+  readonly readResource: (uri: string, options?: RequestOptions) => Effect.Effect<Resource.ReadResult, McpClientError>
+  /** Proposes values for an argument of a prompt or of a resource template; servers should stop at 100. */
+  readonly complete: (
+    params: Completion.Params,
+    options?: RequestOptions
+  ) => Effect.Effect<Completion.Result, McpClientError>
+  /**
+   * Any list, page by page: `pages("tools/list")`. Bounded by `MaxPages` and `MaxItems` like the others. A listing of
+   * tools says as much about later calls as `listTools`, as far as it was read.
+   */
+  readonly pages: <M extends ListMethod>(
+    method: M,
+    options?: RequestOptions
+  ) => Stream.Stream<Listings[M], McpClientError>
+  /**
+   * Asks for a sign of life. Only the legacy era has it; on a modern connection the reason is `NotAvailableInModern`
+   * and nothing is sent.
+   */
+  readonly ping: (options?: RequestOptions) => Effect.Effect<void, McpClientError>
+  /** Any method of the protocol with its own parameters and result. Questions of the server are in the result. */
+  readonly request: <M extends Method.Method>(
+    method: M,
+    params: Method.Params<M>,
+    options?: RequestOptions
+  ) => Effect.Effect<Method.Result<M>, McpClientError>
+  /**
+   * What changes on the server, from the time the stream runs. All that is watched shares one subscription, which is
+   * made again after a gap; then a change is told for everything watched, since something may have been missed. A
+   * change that still waits for a slow reader is not told twice. What the server does not report comes as `Unwatched`.
+   *
+   * Fails when asking again has come to its end (`relisten`), or when the connection is lost; ends with the client.
+   */
+  readonly changes: (filter: Filter) => Stream.Stream<Change, McpClientError>
+  /**
+   * A list that follows the server as long as the scope lives. Fails when the first fetch fails; later failures stand
+   * in `trouble`. Several changes within `Limits.LiveDebounce` (100 ms) cost one fetch.
+   */
+  readonly live: <M extends ListMethod>(
+    method: M
+  ) => Effect.Effect<SubscriptionRef.SubscriptionRef<LiveList<Items[M]>>, McpClientError, Scope.Scope>
+  /** What the server logs, from the time the stream runs. Bounded like `notifications`, and ends with the client. */
+  readonly logs: Stream.Stream<ServerLog>
+  /**
+   * How much the server shall log. A legacy server is told at once, and again in each new session; a modern one with
+   * every later request that has no `logLevel` of its own.
+   */
+  readonly setLogLevel: (level: Logging.Level) => Effect.Effect<void, McpClientError>
+  /** Says that the answer to `roots` is another one now. Does nothing in the modern era, or without that handler. */
+  readonly rootsChanged: Effect.Effect<void, McpClientError>
+}
+
+/**
+ * The service of a connected client, for programs that are given theirs by a layer.
  *
  * @category services
  * @since 0.1.0
  */
-export class McpClient extends Context.Service<
-  McpClient,
-  {
-    /** Names the server: its URL or its command line, without secrets. */
-    readonly endpoint: string
-    /** What carries the messages in the end; `sse` when HTTP fell back to HTTP+SSE. */
-    readonly transport: Kind
-    /** What was agreed, and why (U-07). A connection that had to be opened again shows the newest. */
-    readonly agreement: Agreement
-    /** How the connection is doing. Read it once, or follow its changes. */
-    readonly state: SubscriptionRef.SubscriptionRef<ConnectionState>
-    /**
-     * Every notification of the server but progress, as it came. Late subscribers miss what was before; slow ones lose
-     * the oldest past `Limits.NotificationBuffer` (1,024). Ends with the client.
-     */
-    readonly notifications: Stream.Stream<JsonRpc.Notification>
-    /**
-     * Asks the server what it is, now (U-09): past the cache, unless the options say `use`. In the legacy era the reason is
-     * `NotAvailableInLegacy`.
-     */
-    readonly discover: (options?: RequestOptions) => Effect.Effect<DiscoverResult, McpClientError>
-    /** Every tool, over all pages. A tool that cannot be read is left out and reported as a diagnostic. */
-    readonly listTools: (options?: RequestOptions) => Effect.Effect<ReadonlyArray<Tool.Tool>, McpClientError>
-    /**
-     * Calls a tool. A tool that fails gives a result with `isError`; the error channel is for everything else, also for
-     * structured content that breaks the schema the tool was listed with (`OutputInvalid`, `OutputSchema`). When the wire
-     * breaks before the answer, the reason is `OutcomeUnknown` and nothing is sent again, unless the tool may be
-     * repeated. Questions of the server go to the handlers. Interrupting cancels.
-     */
-    readonly callTool: (
-      name: string,
-      args?: JsonRpc.JsonObject,
-      options?: CallOptions
-    ) => Effect.Effect<Tool.CallResult, McpClientError>
-    /** The same call as a stream: progress, log messages and rounds of questions as they come, the result last. */
-    readonly streamTool: (
-      name: string,
-      args?: JsonRpc.JsonObject,
-      options?: CallOptions
-    ) => Stream.Stream<CallEvent, McpClientError>
-    /** Calls a tool and gives back the server's questions instead of asking the handlers; see `Continuation`. */
-    readonly begin: (
-      name: string,
-      args?: JsonRpc.JsonObject,
-      options?: CallOptions
-    ) => Effect.Effect<Continuation.Outcome, McpClientError>
-    /** Goes on with a paused call: with answers under the keys of its questions, if it had any. */
-    readonly resume: (
-      continuation: Continuation.Continuation,
-      answers?: Readonly<Record<string, InputResponse>>,
-      options?: CallOptions
-    ) => Effect.Effect<Continuation.Outcome, McpClientError>
-    /** Answers questions of the server with the handlers, as a call would; `InputRequired` when one of them does not. */
-    readonly answer: (
-      questions: Readonly<Record<string, InputRequest>>
-    ) => Effect.Effect<Readonly<Record<string, InputResponse>>, McpClientError>
-    /** Every prompt, over all pages. */
-    readonly listPrompts: (options?: RequestOptions) => Effect.Effect<ReadonlyArray<Prompt.Prompt>, McpClientError>
-    /** Fills in a prompt. */
-    readonly getPrompt: (
-      name: string,
-      args?: Readonly<Record<string, string>>,
-      options?: RequestOptions
-    ) => Effect.Effect<Prompt.GetResult, McpClientError>
-    /** Every resource, over all pages. */
-    readonly listResources: (
-      options?: RequestOptions
-    ) => Effect.Effect<ReadonlyArray<Resource.Resource>, McpClientError>
-    /** Every template of resources, over all pages. */
-    readonly listResourceTemplates: (
-      options?: RequestOptions
-    ) => Effect.Effect<ReadonlyArray<Resource.Template>, McpClientError>
-    /** Reads a resource. */
-    readonly readResource: (uri: string, options?: RequestOptions) => Effect.Effect<Resource.ReadResult, McpClientError>
-    /** Proposes values for an argument of a prompt or of a resource template; servers should stop at 100. */
-    readonly complete: (
-      params: Completion.Params,
-      options?: RequestOptions
-    ) => Effect.Effect<Completion.Result, McpClientError>
-    /**
-     * Any list, page by page: `pages("tools/list")`. Bounded by `MaxPages` and `MaxItems` like the others. A listing of
-     * tools says as much about later calls as `listTools`, as far as it was read.
-     */
-    readonly pages: <M extends ListMethod>(
-      method: M,
-      options?: RequestOptions
-    ) => Stream.Stream<Listings[M], McpClientError>
-    /**
-     * Asks for a sign of life. Only the legacy era has it; on a modern connection the reason is `NotAvailableInModern`
-     * and nothing is sent.
-     */
-    readonly ping: (options?: RequestOptions) => Effect.Effect<void, McpClientError>
-    /** Any method of the protocol with its own parameters and result. Questions of the server are in the result. */
-    readonly request: <M extends Method.Method>(
-      method: M,
-      params: Method.Params<M>,
-      options?: RequestOptions
-    ) => Effect.Effect<Method.Result<M>, McpClientError>
-    /**
-     * What changes on the server, from the time the stream runs. All that is watched shares one subscription, which is
-     * made again after a gap; then a change is told for everything watched, since something may have been missed. A
-     * change that still waits for a slow reader is not told twice. What the server does not report comes as `Unwatched`.
-     *
-     * Fails when asking again has come to its end (`relisten`), or when the connection is lost; ends with the client.
-     */
-    readonly changes: (filter: Filter) => Stream.Stream<Change, McpClientError>
-    /**
-     * A list that follows the server as long as the scope lives. Fails when the first fetch fails; later failures stand
-     * in `trouble`. Several changes within `Limits.LiveDebounce` (100 ms) cost one fetch.
-     */
-    readonly live: <M extends ListMethod>(
-      method: M
-    ) => Effect.Effect<SubscriptionRef.SubscriptionRef<LiveList<Items[M]>>, McpClientError, Scope.Scope>
-    /** What the server logs, from the time the stream runs. Bounded like `notifications`, and ends with the client. */
-    readonly logs: Stream.Stream<ServerLog>
-    /**
-     * How much the server shall log. A legacy server is told at once, and again in each new session; a modern one with
-     * every later request that has no `logLevel` of its own.
-     */
-    readonly setLogLevel: (level: Logging.Level) => Effect.Effect<void, McpClientError>
-    /** Says that the answer to `roots` is another one now. Does nothing in the modern era, or without that handler. */
-    readonly rootsChanged: Effect.Effect<void, McpClientError>
-  }
->()("@mcp-effect/client/McpClient") {}
+export class McpClient extends Context.Service<McpClient, Client>()("@mcp-effect/client/McpClient") {}
 
 /**
  * What each list gives, page by page.
@@ -325,20 +328,20 @@ export type ListMethod = keyof Listings
 export function connect<R = never>(
   url: string | URL,
   options?: ConnectOptions<R>
-): Effect.Effect<McpClient["Service"], NegotiationError | McpClientError, R | Scope.Scope | HttpClient.HttpClient>
+): Effect.Effect<Client, NegotiationError | McpClientError, R | Scope.Scope | HttpClient.HttpClient>
 export function connect<R = never>(
   command: ReadonlyArray<string>,
   options?: ConnectOptions<R>
-): Effect.Effect<McpClient["Service"], NegotiationError | McpClientError, R | Scope.Scope | ChildProcessSpawner>
+): Effect.Effect<Client, NegotiationError | McpClientError, R | Scope.Scope | ChildProcessSpawner>
 export function connect<R = never>(
   transport: Transport["Service"],
   options?: ConnectOptions<R>
-): Effect.Effect<McpClient["Service"], NegotiationError | McpClientError, R | Scope.Scope>
+): Effect.Effect<Client, NegotiationError | McpClientError, R | Scope.Scope>
 export function connect<R = never>(
   target: string | URL | ReadonlyArray<string> | Transport["Service"],
   options?: ConnectOptions<R>
 ): Effect.Effect<
-  McpClient["Service"],
+  Client,
   NegotiationError | McpClientError,
   R | Scope.Scope | HttpClient.HttpClient | ChildProcessSpawner
 >
@@ -346,7 +349,7 @@ export function connect<R = never>(
   target: Target,
   options: ConnectOptions<R> = {}
 ): Effect.Effect<
-  McpClient["Service"],
+  Client,
   NegotiationError | McpClientError,
   R | Scope.Scope | HttpClient.HttpClient | ChildProcessSpawner
 > {

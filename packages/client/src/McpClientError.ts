@@ -362,7 +362,7 @@ export type Reason = typeof Reason.Type
  * import { McpClient } from "@mcp-effect/client"
  * import { Effect } from "effect"
  *
- * export const search = (client: McpClient.McpClient["Service"]) =>
+ * export const search = (client: McpClient.Client) =>
  *   client
  *     .callTool("search", { q: "effect" })
  *     .pipe(Effect.catchReason("McpClientError", "RequestTimedOut", () => Effect.succeed(undefined)))

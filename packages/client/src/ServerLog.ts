@@ -71,7 +71,7 @@ export const severityOf = (level: Logging.Level): LogLevel.Severity => severitie
  * import { type McpClient, ServerLog } from "@mcp-effect/client"
  * import { Stream } from "effect"
  *
- * export const onlyErrors = (client: McpClient.McpClient["Service"]) =>
+ * export const onlyErrors = (client: McpClient.Client) =>
  *   client.logs.pipe(
  *     Stream.filter(({ level }) => ServerLog.severityOf(level) === "Error"),
  *     Stream.runForEach((log) => ServerLog.toLogger(log, client.endpoint))

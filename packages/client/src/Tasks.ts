@@ -25,11 +25,9 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { isInputRequired } from "./internal/rounds.ts"
 import * as Limits from "./Limits.ts"
-import type { CallOptions, McpClient } from "./McpClient.ts"
+import type { CallOptions, Client } from "./McpClient.ts"
 import { McpClientError, ServerError, TaskEnded } from "./McpClientError.ts"
 import { TaskEvent } from "./TaskEvent.ts"
-
-type Client = McpClient["Service"]
 
 /**
  * What a client declares that can handle tasks: give it to `connect` or `layer` as `extensions`.

@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
-import type { CallOptions, McpClient } from "./McpClient.ts"
+import type { CallOptions, Client } from "./McpClient.ts"
 import type { McpClientError } from "./McpClientError.ts"
 
 /**
@@ -147,7 +147,7 @@ export const call = Effect.fn("TypedTool.call")(function* <
   Arguments extends Schema.Codec<unknown, unknown, unknown, unknown>,
   Success extends Schema.Codec<unknown, unknown, unknown, unknown>
 >(
-  client: McpClient["Service"],
+  client: Client,
   tool: TypedTool<Arguments, Success>,
   args: Arguments["Type"],
   options?: CallOptions

@@ -54,7 +54,7 @@ export interface Options {
  * import { Effect } from "effect"
  * import { McpClient as AiMcpClient } from "effect/ai"
  *
- * export const toolkitOf = (client: McpClient.McpClient["Service"]) =>
+ * export const toolkitOf = (client: McpClient.Client) =>
  *   Effect.flatMap(AiClient.make(client), AiMcpClient.toolkit)
  * ```
  *
@@ -62,7 +62,7 @@ export interface Options {
  * @since 0.1.0
  */
 export const make: (
-  client: Ours.McpClient["Service"],
+  client: Ours.Client,
   options?: Options
 ) => Effect.Effect<EffectMcpClient.McpClient, EffectMcpClientError, Scope.Scope> = Effect.fnUntraced(function* (
   client,

@@ -19,7 +19,7 @@ import type { Filter } from "../Change.ts"
 import { Outcome } from "../Continuation.ts"
 import * as Handlers from "../Handlers.ts"
 import type { Items } from "../LiveList.ts"
-import type { CallOptions, ConnectOptions, Listings, ListMethod, McpClient, RequestOptions } from "../McpClient.ts"
+import type { CallOptions, Client, ConnectOptions, Listings, ListMethod, RequestOptions } from "../McpClient.ts"
 import { InputRequired, McpClientError, type Reason } from "../McpClientError.ts"
 import * as Caching from "./caching.ts"
 import * as CallStream from "./callStream.ts"
@@ -44,7 +44,7 @@ const ourselves = { name: "mcp-effect", version }
 export const make = Effect.fnUntraced(function* <R>(
   transport: Transport["Service"],
   options: ConnectOptions<R>
-): Effect.fn.Return<McpClient["Service"], NegotiationError | McpClientError, R | Scope.Scope> {
+): Effect.fn.Return<Client, NegotiationError | McpClientError, R | Scope.Scope> {
   const server = transport.endpoint
   const heartbeat = options.heartbeat === undefined ? undefined : Given.millis("heartbeat", options.heartbeat)
   if (heartbeat !== undefined && Result.isFailure(heartbeat)) {

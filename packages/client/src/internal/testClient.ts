@@ -15,7 +15,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Change } from "../Change.ts"
-import type { ConnectOptions, McpClient } from "../McpClient.ts"
+import type { Client, ConnectOptions } from "../McpClient.ts"
 import type { McpClientError } from "../McpClientError.ts"
 import type { TestServer } from "../TestServer.ts"
 import { make } from "./client.ts"
@@ -197,7 +197,7 @@ const answer = (server: TestServer, request: JsonRpc.Request, interim: (message:
 export const makeTest = Effect.fnUntraced(function* <R>(
   server: TestServer,
   options: Pick<ConnectOptions<R>, "client" | "extensions" | "forwardLogs" | "handlers" | "middleware">
-): Effect.fn.Return<McpClient["Service"], never, R | Scope.Scope> {
+): Effect.fn.Return<Client, never, R | Scope.Scope> {
   const endpoint = server.name ?? "test server"
   /** What a made-up answer failed with, by the failure of the wire that stood for it. */
   const meant = new WeakMap<TransportError, McpClientError>()

@@ -13,7 +13,7 @@ import type { HttpClientRequest } from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Schema from "effect/Schema"
 
-type Client = McpClient.McpClient["Service"]
+type Client = McpClient.Client
 
 /** The address of the exchange; nobody looks it up. */
 export const url = "http://mcp-effect.invalid/"
