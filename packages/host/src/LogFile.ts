@@ -111,12 +111,20 @@ export const make = Effect.fnUntraced(function* (
     size = 0
   })
 
+  const measured = Effect.gen(function* () {
+    return (yield* fs.exists(file)) ? Number((yield* fs.stat(file)).size) : 0
+  })
+
   const write = Effect.fnUntraced(function* (bytes: Uint8Array) {
     if (size === undefined) {
       yield* fs.makeDirectory(folder, { recursive: true })
-      size = (yield* fs.exists(file)) ? Number((yield* fs.stat(file)).size) : 0
+      size = yield* measured
     }
-    if (size > 0 && size + bytes.length > maxBytes) yield* rotate
+    if (size > 0 && size + bytes.length > maxBytes) {
+      // Somebody may have removed or emptied it since, and a file that is short is not set aside.
+      size = yield* measured
+      if (size > 0 && size + bytes.length > maxBytes) yield* rotate
+    }
     yield* fs.writeFile(file, bytes, { flag: "a", mode: 0o600 })
     size += bytes.length
   })
@@ -124,7 +132,18 @@ export const make = Effect.fnUntraced(function* (
   return {
     path: file,
     append: (text) =>
-      write(encoder.encode(text)).pipe(
+      Effect.suspend(() => {
+        const bytes = encoder.encode(text)
+        return Effect.catchIf(
+          write(bytes),
+          ({ reason }) => reason._tag === "NotFound",
+          () => {
+            // The folder has gone since, so it is made again.
+            size = undefined
+            return write(bytes)
+          }
+        )
+      }).pipe(
         Effect.catch((error) => {
           size = undefined
           failed++

@@ -234,6 +234,28 @@ describe("the file of a log", () => {
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
+  it.live("U-59: a file or a folder that is removed meanwhile is made again, and no line after that is lost", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const home = `${yield* folder}/logs`
+      const path = `${home}/a.log`
+      const file = yield* LogFile.make({ path, maxBytes: 10, files: 3 })
+      yield* file.append("line1\n")
+      yield* fs.remove(path)
+      yield* file.append("line2\n")
+      // What was removed is not there to be set aside.
+      assert.deepStrictEqual(yield* fs.readDirectory(home), ["a.log"])
+      assert.strictEqual(yield* read(path), "line2\n")
+      yield* file.append("line3\n")
+      yield* fs.writeFileString(path, "")
+      yield* file.append("line4\n")
+      assert.deepStrictEqual(yield* Effect.forEach([path, `${path}.1`], read), ["line4\n", "line2\n"])
+      yield* fs.remove(home, { recursive: true })
+      yield* file.append("l5\n")
+      assert.strictEqual(yield* read(path), "l5\n")
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
   it.live(
     "U-59: a file that cannot be written is told in the host and in the lines, ever more rarely; nothing fails",
     () =>
