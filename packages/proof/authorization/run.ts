@@ -6,7 +6,6 @@
  * that goes otherwise. `CHROMIUM` names the browser; without it `chromium` on PATH is started. Everything listens on the
  * loopback, and no process is left.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -16,6 +15,7 @@ import * as Browser from "@mcp-effect/client/Browser"
 import * as ClientRegistration from "@mcp-effect/client/ClientRegistration"
 import * as McpClient from "@mcp-effect/client/McpClient"
 import * as TokenStore from "@mcp-effect/client/TokenStore"
+import * as NodeHttp from "@mcp-effect/transport/NodeHttp"
 import * as Config from "effect/Config"
 import * as Console from "effect/Console"
 import * as Data from "effect/Data"
@@ -59,7 +59,7 @@ const setting = Effect.gen(function* () {
             }).pipe(Layer.provide(Layer.succeed(Browser.Browser, person.browser))),
             ClientRegistration.layer({ dynamic: { clientName: "The proof" } }),
             TokenStore.layerFile({ path: store }),
-            NodeHttpClient.layerUndici
+            NodeHttp.layer
           ])
         )
       )

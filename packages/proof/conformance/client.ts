@@ -5,7 +5,6 @@
  * `MCP_CONFORMANCE_SCENARIO` wants, and closes. It plays the user's browser itself: it asks for the page of the sign-in
  * and reads the answer from the redirect.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Authorization from "@mcp-effect/client/Authorization"
 import { SignInUnavailable } from "@mcp-effect/client/AuthorizationError"
@@ -20,6 +19,7 @@ import * as McpClient from "@mcp-effect/client/McpClient"
 import type { TokenSource } from "@mcp-effect/client/TokenSource"
 import * as TokenStore from "@mcp-effect/client/TokenStore"
 import * as WorkloadIdentity from "@mcp-effect/client/WorkloadIdentity"
+import * as NodeHttp from "@mcp-effect/transport/NodeHttp"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
@@ -120,4 +120,4 @@ const program = Effect.gen(function* () {
   }).pipe(Effect.scoped, Effect.provide(authorization(server, scenario, context)))
 })
 
-program.pipe(Effect.provide(NodeHttpClient.layerUndici), NodeRuntime.runMain)
+program.pipe(Effect.provide(NodeHttp.layer), NodeRuntime.runMain)
