@@ -4,8 +4,9 @@
  * The API is OpenAI's "chat completions", which many other providers and local model servers offer too. Set
  * `OPENAI_API_KEY`, and where they differ `OPENAI_BASE_URL` and `OPENAI_MODEL`.
  */
+import { NodeServices } from "@effect/platform-node"
 import { AiToolkit, Host, ServerEntry } from "@mcp-effect/host"
-import { NodeHttpClient, NodeServices } from "@effect/platform-node"
+import * as NodeHttp from "@mcp-effect/transport/NodeHttp"
 import { Config, Console, Effect, Layer, Schema, Stream } from "effect"
 import { AiError, Chat, LanguageModel, Prompt, type Response, Tool } from "effect/ai"
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
@@ -201,7 +202,7 @@ const program = Effect.gen(function* () {
 })
 
 const live = Layer.mergeAll(
-  ChatCompletions.pipe(Layer.provide(NodeHttpClient.layerUndici)),
+  ChatCompletions.pipe(Layer.provide(NodeHttp.layer)),
   Host.layer({
     rules: [{ server: "everything", tool: "get-sum", decide: "allow", because: "it only adds" }]
   }).pipe(Layer.provide(NodeServices.layer))
