@@ -315,6 +315,32 @@ describe("approval", () => {
   )
 })
 
+describe("a call that is approved while its server is restarted or stopped", () => {
+  it.live.each(["restart", "stop"] as const)(
+    "U-50, U-56: %s ends it with `ServerStopped`, whichever is first",
+    (verb) =>
+      Effect.gen(function* () {
+        for (let pauses = 0; pauses < 30; pauses++) {
+          const [asked, yes] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+          const approve = () =>
+            Deferred.succeed(asked, undefined).pipe(Effect.andThen(Deferred.await(yes)), Effect.as(true))
+          const { heard, host } = yield* hostOf({ s: Script.legacy() }, { approval: "ask", handlers: { approve } })
+          yield* host.add(ServerEntry.stdio({ name: "s", command: "scripted" }))
+          yield* host.ready("s")
+          const call = yield* Effect.forkChild(Effect.flip(host.callTool("s__echo", hello)), { startImmediately: true })
+          yield* Deferred.await(asked)
+          const saying = Effect.andThen(
+            Effect.forEach(Array.from({ length: pauses }), () => Effect.yieldNow),
+            Deferred.succeed(yes, undefined)
+          )
+          yield* Effect.all([host[verb]("s"), saying], { concurrency: "unbounded" })
+          assert.strictEqual((yield* Fiber.join(call)).reason._tag, "ServerStopped", `after ${pauses} pauses`)
+          assert.notInclude(Transcript.methods(yield* heard("s")), "tools/call")
+        }
+      }).pipe(Effect.scoped, Effect.provide(EraMemory.layerNone))
+  )
+})
+
 describe("questions of a server", () => {
   const form = { message: "Name?", requestedSchema: { type: "object", properties: { name: { type: "string" } } } }
   const asks = { method: "elicitation/create", params: form }

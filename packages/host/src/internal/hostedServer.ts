@@ -53,7 +53,7 @@ export interface Surroundings<R> {
 export interface Running extends Omit<HostedServer, "events"> {
   /** How many questions of the server wait for an answer. */
   readonly asking: SubscriptionRef.SubscriptionRef<number>
-  /** The effect, or `ServerStopped` as soon as the server is stopped. */
+  /** The effect, or `ServerStopped` as soon as the server is stopped. A `call` belongs into it. */
   readonly during: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E | HostError>
   readonly call: (
     tool: Tool.Tool,
@@ -283,13 +283,15 @@ export const make = Effect.fnUntraced(function* <R>(
       : Effect.andThen(SubscriptionRef.set(lists, noLists), around.relisted)
   )
 
+  const wasStopped = () => new HostError({ reason: new ServerStopped({ server: name }) })
+
   const end = Effect.suspend(() => {
     const ending = session
     if (ending === undefined) return Effect.void
     session = undefined
     return become(ServerState.Stopping()).pipe(
       Effect.andThen(withdraw),
-      Effect.andThen(Deferred.fail(ending.stopped, new HostError({ reason: new ServerStopped({ server: name }) }))),
+      Effect.andThen(Deferred.fail(ending.stopped, wasStopped())),
       Effect.andThen(Fiber.interrupt(ending.fiber)),
       Effect.andThen(become(ServerState.Stopped()))
     )
@@ -318,7 +320,9 @@ export const make = Effect.fnUntraced(function* <R>(
   const notReady = Effect.suspend(() => {
     const now = SubscriptionRef.getUnsafe(state)
     const because = now._tag === "Failed" ? now.error.message : undefined
-    return Effect.fail(new HostError({ reason: new NotReady({ server: name, state: now._tag, because }) }))
+    // It is about to be said to be stopping.
+    const tag = session === undefined && now._tag === "Ready" ? "Stopping" : now._tag
+    return Effect.fail(new HostError({ reason: new NotReady({ server: name, state: tag, because }) }))
   })
 
   const ready: HostedServer["ready"] = SubscriptionRef.changes(state).pipe(
@@ -352,6 +356,11 @@ export const make = Effect.fnUntraced(function* <R>(
     ready,
     client,
     during,
-    call: (tool, args, options) => Effect.flatMap(client, (connected) => connected.callTool(tool.name, args, options))
+    call: (tool, args, options) =>
+      Effect.suspend(() =>
+        session === undefined
+          ? Effect.fail(wasStopped())
+          : Effect.flatMap(client, (connected) => connected.callTool(tool.name, args, options))
+      )
   }
 })
