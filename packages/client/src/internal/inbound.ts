@@ -9,12 +9,13 @@ import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Meta from "@mcp-effect/protocol/Meta"
 import type { Revision } from "@mcp-effect/protocol/Revision"
 import type { Incoming, Wire } from "@mcp-effect/transport/Transport"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Limits from "../Limits.ts"
-import type { Respondent } from "./questions.ts"
+import type { Refusal, Respondent } from "./questions.ts"
 
 /** The wire in use and the revision spoken on it; absent while nothing is open. */
 export interface Current {
@@ -34,6 +35,14 @@ export interface Inbound {
   readonly attach: (current: () => Current | undefined) => void
 }
 
+let connections = 0
+
+/** Marks the fibers that answer a question; each connection has a mark of its own, since a handler may open another. */
+const makeMark = () =>
+  Context.Reference<JsonRpc.Request | undefined>(`@mcp-effect/client/Answering/${++connections}`, {
+    defaultValue: () => undefined
+  })
+
 export const make = Effect.fnUntraced(function* (
   server: string,
   respondent: Respondent
@@ -42,13 +51,21 @@ export const make = Effect.fnUntraced(function* (
   const report = yield* reporter
   const most = yield* Limits.MaxOpenQuestions
   const listeners = new Set<Listener>()
-  const answering = new Map<Fiber.Fiber<void>, JsonRpc.RequestId>()
+  const answering = new Map<Fiber.Fiber<void>, JsonRpc.Request>()
+  let mark: ReturnType<typeof makeMark> | undefined
   let closed = false
   let current: () => Current | undefined = () => undefined
   yield* Effect.addFinalizer(() =>
-    Effect.suspend(() => {
+    Effect.withFiber((closing) => {
       closed = true
-      return Fiber.interruptAll(answering.keys())
+      const own = mark === undefined ? undefined : closing.getRef(mark)
+      const others: Array<Fiber.Fiber<void>> = []
+      for (const [fiber, request] of answering) {
+        // A handler that closes its own connection waits for this, so this must not wait for the handler.
+        if (request === own) fiber.interruptUnsafe()
+        else others.push(fiber)
+      }
+      return Fiber.interruptAll(others)
     })
   )
 
@@ -70,8 +87,9 @@ export const make = Effect.fnUntraced(function* (
       return unexpected(request.method, "a server may not send requests here")
     }
     if (answering.size >= most) return unexpected(request.method, `${most} requests of the server are open already`)
+    mark ??= makeMark()
     const fiber = Effect.runForkWith(context)(
-      responseTo(request, at.revision, respondent).pipe(
+      responseTo(request, at, respondent).pipe(
         Effect.catchDefect(() =>
           Effect.succeed(failure(request.id, ErrorCode.InternalError, "this client failed to answer"))
         ),
@@ -82,10 +100,11 @@ export const make = Effect.fnUntraced(function* (
               : Effect.void
           )
         ),
-        Effect.ignore
+        Effect.ignore,
+        Effect.provideService(mark, request)
       )
     )
-    answering.set(fiber, request.id)
+    answering.set(fiber, request)
     // It may have been closed by what the handler did at once.
     if (closed) fiber.interruptUnsafe()
     fiber.addObserver(() => void answering.delete(fiber))
@@ -95,7 +114,7 @@ export const make = Effect.fnUntraced(function* (
     if ("id" in message) return answer(message)
     if (message.method === "notifications/cancelled") {
       const id = message.params?.["requestId"]
-      for (const [fiber, asked] of answering) if (asked === id) fiber.interruptUnsafe()
+      for (const [fiber, asked] of answering) if (asked.id === id) fiber.interruptUnsafe()
     }
     for (const listener of listeners) told(message.method, () => listener(message))
   }
@@ -124,7 +143,7 @@ const notOffered = (id: JsonRpc.RequestId, method: string) =>
 
 const responseTo = Effect.fnUntraced(function* (
   { id, method, params }: JsonRpc.Request,
-  revision: Revision,
+  { revision, wire }: Current,
   respondent: Respondent
 ): Effect.fn.Return<JsonRpc.Response> {
   if (!respondent.offers(method)) return notOffered(id, method)
@@ -134,7 +153,9 @@ const responseTo = Effect.fnUntraced(function* (
     return error._tag === "InvalidParams" ? failure(id, ErrorCode.InvalidParams, error.message) : notOffered(id, method)
   }
   if (question.success.method === "ping") return { jsonrpc: "2.0", id, result: {} }
-  const answered = yield* Effect.result(respondent.respond(question.success))
+  // Nobody waits for the answer once the wire is gone.
+  const gone = Effect.mapError(wire.ended, ({ message }): Refusal => ({ code: ErrorCode.InternalError, message }))
+  const answered = yield* Effect.result(Effect.raceFirst(respondent.respond(question.success), gone))
   if (Result.isFailure(answered)) return failure(id, answered.failure.code, answered.failure.message)
   const written = revision.answer(answered.success.method, answered.success.answer)
   return Result.isFailure(written)
