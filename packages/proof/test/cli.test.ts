@@ -8,7 +8,12 @@ import { assert, describe, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
+import { once } from "node:events"
+import { type AddressInfo, connect } from "node:net"
+import { pipeline } from "node:stream"
+import { createServer } from "node:tls"
 import { fileURLToPath } from "node:url"
+import { certificate, key } from "../../transport/test/fixtures/certificate.ts"
 import * as Servers from "../servers/Servers.ts"
 import { chunks, command, mistakes } from "./fixtures/command.ts"
 
@@ -18,6 +23,26 @@ vi.setConfig({ testTimeout: 120_000 })
 const mcpEffect = (...words: ReadonlyArray<string>) => command(words)
 
 const fed = (input: string, ...words: ReadonlyArray<string>) => command(words, { input })
+
+/** The same server over TLS, with a certificate that it signed itself. */
+const behindTls = (url: string) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const server = createServer({ cert: certificate, key }, (socket) => {
+        pipeline(socket, connect(Number(new URL(url).port), "127.0.0.1"), socket, () => {})
+      })
+      server.on("tlsClientError", () => {})
+      server.listen(0, "127.0.0.1")
+      await once(server, "listening")
+      return server
+    }),
+    (server) => Effect.sync(() => server.close())
+  ).pipe(
+    Effect.map((server) => {
+      const { port } = server.address() as AddressInfo
+      return `https://localhost:${port}${new URL(url).pathname}`
+    })
+  )
 
 const document = "demo://resource/static/document/architecture.md"
 const template = "demo://resource/dynamic/text/{resourceId}"
@@ -263,5 +288,21 @@ describe("mcp-effect, run", () => {
         assert.deepStrictEqual([refused.code, refused.out], [69, ""])
         assert.strictEqual(refused.err.split("\n").length, 2)
       })
+  )
+
+  it.live("U-61, U-67: a certificate that nobody vouches for is named, and NODE_EXTRA_CA_CERTS vouches for it", () =>
+    Effect.gen(function* () {
+      const { target } = yield* Servers.effectHttp
+      const fs = yield* FileSystem.FileSystem
+      const file = (yield* Path.Path).join(yield* fs.makeTempDirectoryScoped({ prefix: "mcp-cli-" }), "ca.pem")
+      yield* fs.writeFileString(file, certificate)
+      const url = yield* behindTls(target.url)
+      const strange = yield* mcpEffect("probe", url)
+      assert.deepStrictEqual([strange.code, strange.out], [69, ""])
+      assert.match(strange.err, /^asked server\/discover, [^\n]*self-signed certificate[^\n]*\n$/)
+      const known = yield* command(["probe", url], { env: { NODE_EXTRA_CA_CERTS: file } })
+      assert.strictEqual(known.code, 0)
+      assert.match(known.out, /^era {11}modern$/m)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 })
