@@ -180,6 +180,7 @@ describe("a server that fails to start", () => {
 
   it.effect.each([
     ["never", "never" as const, "this host tries no server again"],
+    ["what is no schedule", "sometimes" as never, 'its option `retry` is no schedule, and not "never"'],
     ["a schedule that has come to its end", Schedule.recurs(0), "the schedule has come to its end"],
     [
       "a schedule that breaks",

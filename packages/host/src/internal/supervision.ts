@@ -39,19 +39,23 @@ const asks = (error: StartError): Duration.Duration => {
 export const make = Effect.fnUntraced(function* (entry: ServerEntry, retry: Retry): Effect.fn.Return<Supervision> {
   const steadyAfter = Duration.toMillis(yield* Limits.SteadyAfter)
   const longest = yield* Negotiator.MaxRetryAfter
-  const fresh = retry === "never" ? undefined : Schedule.toStep(retry)
+  const fresh = Schedule.isSchedule(retry) ? Schedule.toStep(retry) : undefined
   let step = fresh
   let tries = 0
   let readySince: number | undefined
 
   const next = Effect.fnUntraced(function* (now: number, error: StartError): Effect.fn.Return<Next> {
-    if (step === undefined) return { because: "this host tries no server again" }
+    if (step === undefined) {
+      const unusable = 'its option `retry` is no schedule, and not "never"'
+      return { because: retry === "never" ? "this host tries no server again" : unusable }
+    }
     if (Duration.isGreaterThan(asks(error), longest)) {
       return { because: `the server asks to wait longer than ${Duration.format(longest)}` }
     }
-    const go = yield* step
-    step = Effect.succeed(go)
-    return yield* go(now, error).pipe(
+    return yield* Effect.flatMap(step, (go) => {
+      step = Effect.succeed(go)
+      return go(now, error)
+    }).pipe(
       Effect.map(([, pause]): Next => ({ pause: Duration.max(pause, asks(error)) })),
       Pull.catchDone(() => Effect.succeed<Next>({ because: "the schedule has come to its end" })),
       Effect.catchCause((cause) =>
