@@ -1,8 +1,8 @@
 /**
- * Every fenced `ts` block of the README and of the pages under `docs` is written to a file and run. A block marked
+ * Every fenced `ts` block of the READMEs and of the pages under `docs` is written to a file and run. A block marked
  * `no-run` is only type-checked (`pnpm run check:docs`).
  */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join, relative } from "node:path"
 import { pathToFileURL } from "node:url"
 import { describe, it } from "vitest"
@@ -18,7 +18,11 @@ const pages = readdirSync(docs, { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".md") && !file.includes("node_modules"))
   .map((file) => join(docs, file))
 
-for (const page of [join(docs, "../README.md"), ...pages]) {
+const readmes = globSync(["README.md", "packages/*/README.md"], { cwd: join(docs, "..") })
+  .toSorted()
+  .map((file) => join(docs, "..", file))
+
+for (const page of [...readmes, ...pages]) {
   const text = readFileSync(page, "utf8")
   const blocks = [...text.matchAll(/^```ts([^\n]*)\n([\s\S]*?)^```$/gm)]
   if (blocks.length === 0) continue

@@ -50,6 +50,20 @@ describe("the house", () => {
     assert.deepStrictEqual(offenders(sources("transport"), /@mcp-effect\/negotiation/), [])
   })
 
+  it("every package says what it is, on its own page and where packages are looked for", () => {
+    for (const name of [...libraries, "cli"]) {
+      const {
+        description,
+        keywords,
+        private: kept
+      } = JSON.parse(readFileSync(join(packages, name, "package.json"), "utf8"))
+      assert.isUndefined(kept)
+      assert.isAbove(description.length, 20, name)
+      assert.includeMembers(keywords, ["mcp", "model-context-protocol", "effect"], name)
+      assert.include(readFileSync(join(packages, name, "README.md"), "utf8"), `# @mcp-effect/${name}\n`)
+    }
+  })
+
   it("the client says the version it is published with, and the next one after `pnpm run version`", () => {
     const read = (...path: ReadonlyArray<string>) => readFileSync(join(packages, ...path), "utf8")
     const source = read("client/src/internal/version.ts")
