@@ -4,7 +4,7 @@
  *
  * `dist/THIRD-PARTY-LICENSES` holds the licences of the packages whose code is in it.
  */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import { build, type OutputChunk } from "rolldown"
@@ -67,6 +67,8 @@ const line = `\n${"-".repeat(80)}\n\n`
 
 /** Writes the bundle into a folder, with the licences of what is in it. Gives its parts, the entry first. */
 export const bundle = async (folder: string): Promise<ReadonlyArray<OutputChunk>> => {
+  // What an earlier bundle left there would be published too.
+  rmSync(join(folder, "bin"), { recursive: true, force: true })
   const { output } = await build({
     input: { "mcp-effect": "./src/bin.ts" },
     cwd: import.meta.dirname,

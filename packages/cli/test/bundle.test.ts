@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { bundle, inlined, type Part } from "../bundle.ts"
@@ -23,9 +23,13 @@ const part = (folder: string, manifest: object, renderedLength = 1): Part => {
 }
 
 describe("the bundle of the command", () => {
-  it("has the licences of the packages of others beside it", { timeout: 60_000 }, () =>
+  it("has the licences of the packages of others beside it, and nothing of an earlier one", { timeout: 60_000 }, () =>
     withFolder(async (folder) => {
+      mkdirSync(join(folder, "bin"))
+      writeFileSync(join(folder, "bin/earlier.js"), "")
       const parts = await bundle(folder)
+      const written = parts.flatMap(({ fileName }) => (fileName.startsWith("bin/") ? [fileName.slice(4)] : []))
+      assert.deepStrictEqual(readdirSync(join(folder, "bin")).toSorted(), written.toSorted())
       const text = readFileSync(join(folder, "THIRD-PARTY-LICENSES"), "utf8")
       const packages = inlined(parts)
       assert.deepStrictEqual(
