@@ -64,6 +64,15 @@ describe("the house", () => {
     }
   })
 
+  it("packages are released together, but for those without a version", () => {
+    const { fixed } = JSON.parse(readFileSync(join(packages, "../.changeset/config.json"), "utf8"))
+    const unversioned = readdirSync(packages).flatMap((folder) => {
+      const { name, version } = JSON.parse(readFileSync(join(packages, folder, "package.json"), "utf8"))
+      return version === undefined ? [`!${name}`] : []
+    })
+    assert.deepStrictEqual(fixed, [["@mcp-effect/*", ...unversioned]])
+  })
+
   it("the client says the version it is published with, and the next one after `pnpm run version`", () => {
     const read = (...path: ReadonlyArray<string>) => readFileSync(join(packages, ...path), "utf8")
     const source = read("client/src/internal/version.ts")
