@@ -140,7 +140,7 @@ export class Host extends Context.Service<
      * not wait until they are ready.
      */
     readonly load: (entries: Iterable<ServerEntry>) => Effect.Effect<void>
-    /** Starts, restarts and removes only what differs: for files that are watched. */
+    /** Starts, restarts and removes only what differs: for files that are watched. Of two of one name the first counts. */
     readonly apply: (difference: Omit<Difference, "same">) => Effect.Effect<void>
     /** Starts a server, if it does not run; does not wait until it is ready. One that failed is tried again at once. */
     readonly start: (name: string) => Effect.Effect<void, HostError>

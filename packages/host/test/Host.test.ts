@@ -121,6 +121,26 @@ describe("servers side by side", () => {
     }).pipe(Effect.scoped, Effect.provide(EraMemory.layerNone))
   )
 
+  it.live("U-50: of two entries of one name `apply` and `load` start the first alone, and advise", () =>
+    Effect.gen(function* () {
+      const { heard, host } = yield* hostOf({ s: Script.legacy() })
+      const twice = [entry("s", { timeout: 1 }), entry("s", { timeout: 2 })]
+      yield* host.apply({ added: twice, changed: [], removed: [] })
+      yield* host.ready("s")
+      yield* host.load(twice)
+      yield* host.ready("s")
+      assert.strictEqual((yield* host.server("s")).entry.timeout, 1)
+      yield* host.load([])
+      const all = yield* heard("s")
+      assert.strictEqual(Transcript.wires(all), all.filter(({ event }) => event === "ended").length)
+      const advice = yield* seen(host.diagnostics, 2)
+      assert.deepStrictEqual(
+        advice.map(({ happening }) => HostEvent.text(happening)),
+        Array.from({ length: 2 }, () => "two entries have this name; the first counts")
+      )
+    }).pipe(Effect.scoped, Effect.provide(EraMemory.layerNone))
+  )
+
   it.live("U-50: a server that is lost fails and withdraws its tools; they are back when it is", () =>
     Effect.gen(function* () {
       const dies = yield* ScriptedServer.make(Script.legacy({ on: { "tools/call": [Script.exit(1)] } }))

@@ -169,21 +169,27 @@ export const make = Effect.fnUntraced(function* <R = never>(
 
   const exclusive = <A, E>(effect: Effect.Effect<A, E>) => one.withPermits(1)(Effect.uninterruptible(effect))
 
-  const apply = (difference: Omit<Difference, "same">, same: ReadonlyArray<ServerEntry> = []) =>
+  /** The entries by name. Of two of one name the first counts, and the host says so. */
+  const byName = Effect.fnUntraced(function* (entries: Iterable<ServerEntry>) {
+    const wanted = new Map<string, ServerEntry>()
+    for (const entry of entries) {
+      if (!wanted.has(entry.name)) wanted.set(entry.name, entry)
+      else yield* happen(entry.name, Happening.Advised({ because: "two entries have this name; the first counts" }))
+    }
+    return wanted
+  })
+
+  const apply = ({ added, changed, removed }: Omit<Difference, "same">) =>
     Effect.gen(function* () {
-      const { added, changed, removed } = difference
-      yield* dropAll([...removed, ...changed, ...added].map(({ name }) => name))
-      yield* Effect.forEach([...changed, ...added], (entry) => put(entry), { discard: true })
-      yield* happen(undefined, Happening.Loaded({ difference: { added, changed, removed, same } }))
+      const wanted = yield* byName([...changed, ...added])
+      yield* dropAll([...removed.map(({ name }) => name), ...wanted.keys()])
+      yield* Effect.forEach(wanted.values(), (entry) => put(entry), { discard: true })
+      yield* happen(undefined, Happening.Loaded({ difference: { added, changed, removed, same: [] } }))
     })
 
   const load = (entries: Iterable<ServerEntry>) =>
     Effect.gen(function* () {
-      const wanted = new Map<string, ServerEntry>()
-      for (const entry of entries) {
-        if (!wanted.has(entry.name)) wanted.set(entry.name, entry)
-        else yield* happen(entry.name, Happening.Advised({ because: "two entries have this name; the first counts" }))
-      }
+      const wanted = yield* byName(entries)
       const before = [...running.values()].map(({ entry }) => entry)
       yield* dropAll(before.map(({ name }) => name))
       yield* apply({
