@@ -7,8 +7,11 @@ import * as Stdio from "effect/Stdio"
 import * as Terminal from "effect/Terminal"
 import { TestConsole } from "effect/testing"
 import { TerminalCapabilities } from "effect/cli/TerminalCapabilities"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { AuthorizationFlow } from "@mcp-effect/client/AuthorizationFlow"
 import { nobody } from "./fixtures/nobody.ts"
 import * as Progress from "../src/Progress.ts"
+import * as SignIn from "../src/SignIn.ts"
 
 const steps = Effect.gen(function* () {
   yield* Progress.show("progress: 1 of 3, \u001b[2Jhalf\nway")
@@ -21,7 +24,7 @@ const steps = Effect.gen(function* () {
 })
 
 /** What goes to standard error past the console, and what the console is given. */
-const written = (isTerminal: boolean) =>
+const written = <R>(isTerminal: boolean, steps: Effect.Effect<void, never, R>) =>
   Effect.gen(function* () {
     const parts: Array<string> = []
     const World = Layer.mergeAll(
@@ -45,7 +48,7 @@ describe("U-67: progress", () => {
     () =>
       Effect.gen(function* () {
         const over = "\r\u001b[2K"
-        const { lines, parts } = yield* written(true)
+        const { lines, parts } = yield* written(true, steps)
         assert.deepStrictEqual(parts, [
           `${over}progress: 1 of 3, \ufffd[2Jhalf way`,
           `${over}progress: 2 of 3, long long long long …`,
@@ -59,7 +62,7 @@ describe("U-67: progress", () => {
 
   it.effect("where standard error is no terminal is a line for each step, whole", () =>
     Effect.gen(function* () {
-      const { lines, parts } = yield* written(false)
+      const { lines, parts } = yield* written(false, steps)
       assert.deepStrictEqual(parts, [])
       assert.deepStrictEqual(lines, [
         "progress: 1 of 3, \ufffd[2Jhalf way",
@@ -68,5 +71,19 @@ describe("U-67: progress", () => {
         "progress: 3 of 3"
       ])
     })
+  )
+
+  it.live("is left before somebody is asked whether to sign in", () =>
+    Effect.gen(function* () {
+      const asked = Effect.gen(function* () {
+        yield* Progress.show("progress: 1 of 3")
+        const { begin } = yield* AuthorizationFlow
+        const issuer = "https://as.test"
+        const { visit } = yield* begin({ issuer, redirectUris: undefined })
+        yield* Effect.exit(visit({ address: new URL(issuer), issuer, isAnswer: () => true }))
+      }).pipe(Effect.provide(SignIn.layerAsking), Effect.scoped, Effect.orDie)
+      const { parts } = yield* written(true, asked)
+      assert.deepStrictEqual(parts, ["\r\u001b[2Kprogress: 1 of 3", "\n"])
+    }).pipe(Effect.provide(NodeServices.layer))
   )
 })
