@@ -570,6 +570,34 @@ describe("a request", () => {
   const members = ({ heard }: Peer.Peer) =>
     heard().map(({ params }) => [params?.["name"], params?.["requestState"], params?.["inputResponses"]])
 
+  it.effect(
+    "U-27: a call driven by hand goes on with the answers and the state; without questions, with the state alone",
+    () =>
+      Effect.gen(function* () {
+        const rounds = [
+          asking("one", form),
+          asking("two"),
+          asking("three"),
+          { resultType: "complete", ...said("done") }
+        ]
+        const peer = Peer.make(Peer.modern((heard, me) => me.answer(heard, rounds.shift() ?? {})))
+        const client = yield* McpClient.connect(peer.transport, { mode: "2026-07-28" })
+        const answers = { k: { action: "decline" } } as const
+        let outcome = yield* client.begin("a")
+        for (const given of [answers, undefined, {}]) {
+          assert(outcome._tag === "Paused")
+          outcome = yield* client.resume(outcome.continuation, given)
+        }
+        assert.strictEqual(outcome._tag, "Done")
+        assert.deepStrictEqual(members(peer), [
+          ["a", undefined, undefined],
+          ["a", "one", answers],
+          ["a", "two", undefined],
+          ["a", "three", undefined]
+        ])
+      })
+  )
+
   it.effect("T-CB-4: the state goes back exactly as it came, absent stays absent, and no other call has it", () =>
     Effect.gen(function* () {
       const state = '{"a": 1}\u0000 '
