@@ -142,6 +142,14 @@ describe("U-46: a transport can be checked against the contract", () => {
       "a silent interruption writes nothing, and the late answer is dropped",
       (wire) => ({ ...wire, exchange: (request, how) => wire.exchange(request, { ...how, onInterrupt: "cancel" }) })
     ],
+    [
+      "answers noise with an error",
+      "noise between messages is skipped",
+      (wire) => ({
+        ...wire,
+        exchange: ({ id }) => Effect.succeed({ jsonrpc: "2.0", id, error: { code: -32_700, message: "no JSON" } })
+      })
+    ],
     ["loses notifications", "a notification reaches the server", (wire) => ({ ...wire, send: () => Effect.void })]
   ]
   it.effect.each(spoiled)("a wire that %s is found out", ([, name, spoil]) =>
