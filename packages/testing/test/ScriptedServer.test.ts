@@ -229,6 +229,20 @@ describe("U-66: a scripted server in memory", () => {
     })
   )
 
+  it.effect("says of its pipes that only a process can be opened again", () =>
+    Effect.map(ScriptedServer.make(Script.both()), ({ pipe }) =>
+      assert.deepStrictEqual(
+        [pipe(), pipe("memory"), pipe("stream"), pipe("stdio")].map(({ kind, reopenable }) => [kind, reopenable]),
+        [
+          ["memory", false],
+          ["memory", false],
+          ["stream", false],
+          ["stdio", true]
+        ]
+      )
+    )
+  )
+
   it.effect("closes a pipe that is no process instead of exiting", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedServer.make(Script.modern({ opening: [Script.exit(1)] }))
