@@ -38,6 +38,7 @@ import type { CallEvent } from "./CallEvent.ts"
 import type { Change, Filter } from "./Change.ts"
 import type { ConnectionState } from "./ConnectionState.ts"
 import type * as Continuation from "./Continuation.ts"
+import type { Options as ExtensionOptions } from "./ExtensionMethod.ts"
 import type { Handlers } from "./Handlers.ts"
 import { make } from "./internal/client.ts"
 import { type Target, transportOf } from "./internal/target.ts"
@@ -245,6 +246,15 @@ export interface Client {
     params: Method.Params<M>,
     options?: RequestOptions
   ) => Effect.Effect<Method.Result<M>, McpClientError>
+  /**
+   * A method that the protocol does not define: parameters go as they are, and the result comes as it is. A name of the
+   * protocol is refused (`InvalidOption`). `ExtensionMethod` puts types on both sides.
+   */
+  readonly extension: (
+    method: string,
+    params: JsonRpc.JsonObject,
+    options?: ExtensionOptions
+  ) => Effect.Effect<JsonRpc.JsonObject, McpClientError>
   /**
    * What changes on the server, from the time the stream runs. All that is watched shares one subscription, which is
    * made again after a gap; then a change is told for everything watched, since something may have been missed. A

@@ -89,6 +89,10 @@ export interface TestServer {
   readonly resources?: ReadonlyArray<TestResource>
   readonly resourceTemplates?: ReadonlyArray<Resource.Template>
   readonly complete?: (params: Completion.Params) => Effect.Effect<Completion.Result["completion"], McpClientError>
+  /** Methods of extensions, by name; what they give is the result. */
+  readonly extensions?: {
+    readonly [method: string]: (params: JsonRpc.JsonObject) => Effect.Effect<JsonRpc.JsonObject, McpClientError>
+  }
   /**
    * What changes. It runs while somebody watches, so a `Stream.fromQueue` loses nothing; a watcher hears what it asked for.
    */

@@ -12,7 +12,7 @@ import type * as Tool from "@mcp-effect/protocol/Tool"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as SchemaIssue from "effect/SchemaIssue"
+import { misfit } from "./internal/misfit.ts"
 import type { CallOptions, Client } from "./McpClient.ts"
 import type { McpClientError } from "./McpClientError.ts"
 
@@ -196,15 +196,4 @@ const valueOf = (result: Tool.CallResult): Result.Result<unknown, string> => {
   return only?.type === "text" && more.length === 0
     ? Result.mapError(fromText(only.text), () => none)
     : Result.fail(none)
-}
-
-const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
-
-const misfit = (issue: SchemaIssue.Issue) => {
-  const [first] = issuesOf(issue).issues
-  const steps = (first?.path ?? []).map((step) => String(typeof step === "object" ? step.key : step))
-  return {
-    pointer: steps.map((step) => `/${step.replaceAll("~", "~0").replaceAll("/", "~1")}`).join(""),
-    because: first?.message ?? "does not fit"
-  }
 }

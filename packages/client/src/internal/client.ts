@@ -17,10 +17,11 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Filter } from "../Change.ts"
 import { Outcome } from "../Continuation.ts"
+import type { Options as ExtensionOptions } from "../ExtensionMethod.ts"
 import * as Handlers from "../Handlers.ts"
 import type { Items } from "../LiveList.ts"
 import type { CallOptions, Client, ConnectOptions, Listings, ListMethod, RequestOptions } from "../McpClient.ts"
-import { InputRequired, McpClientError, type Reason } from "../McpClientError.ts"
+import { InputRequired, type InvalidOption, McpClientError, type Reason } from "../McpClientError.ts"
 import * as Caching from "./caching.ts"
 import * as CallStream from "./callStream.ts"
 import * as Connection from "./connection.ts"
@@ -88,21 +89,21 @@ export const make = Effect.fnUntraced(function* <R>(
 
   const refuse = (reason: Reason) => Effect.fail(new McpClientError({ server, reason }))
 
-  /** Sends a request for a fiber that runs it at once. */
-  const send = <M extends Method.Method>(
+  /** How a request is made, with the limits of the fiber that makes it. */
+  const askingOf = (
     fiber: Fiber.Fiber<unknown, unknown>,
-    method: M,
-    params: Method.Params<M>,
+    method: string,
+    params: JsonRpc.JsonObject,
     how: How,
     { mirrored, refreshed, repeatable }: Pick<Connection.Asking, "mirrored" | "refreshed" | "repeatable">
-  ): Effect.Effect<Method.Result<M>, McpClientError> => {
+  ): Result.Result<Connection.Asking, InvalidOption> => {
     const { meta, onProgress, resetOnProgress, timeout } = how
     const limit = timeout === undefined ? undefined : Given.millis("timeout", timeout)
-    if (limit !== undefined && Result.isFailure(limit)) return refuse(limit.failure)
+    if (limit !== undefined && Result.isFailure(limit)) return Result.fail(limit.failure)
     const idle = limit === undefined ? Duration.toMillis(fiber.getRef(Defaults.RequestTimeout)) : limit.success
     const total = resetOnProgress === true ? Duration.toMillis(fiber.getRef(Defaults.RequestCap)) : idle
     const level = how.logLevel ?? logLevel.current()
-    return connection.ask(fiber, method, params, {
+    return Result.succeed({
       limit: { idle, total },
       repeatable,
       onProgress,
@@ -115,6 +116,32 @@ export const make = Effect.fnUntraced(function* <R>(
           ? undefined
           : { ...(meta === undefined ? {} : { meta }), ...(level === undefined ? {} : { logLevel: level }) }
     })
+  }
+
+  /** Sends a request for a fiber that runs it at once. */
+  const send = <M extends Method.Method>(
+    fiber: Fiber.Fiber<unknown, unknown>,
+    method: M,
+    params: Method.Params<M>,
+    how: How,
+    more: Pick<Connection.Asking, "mirrored" | "refreshed" | "repeatable">
+  ): Effect.Effect<Method.Result<M>, McpClientError> => {
+    const asking = askingOf(fiber, method, params, how, more)
+    return Result.isFailure(asking) ? refuse(asking.failure) : connection.ask(fiber, method, params, asking.success)
+  }
+
+  const extension = (
+    fiber: Fiber.Fiber<unknown, unknown>,
+    method: string,
+    params: JsonRpc.JsonObject,
+    { repeatable = false, ...how }: ExtensionOptions
+  ): Effect.Effect<JsonRpc.JsonObject, McpClientError> => {
+    const misnamed = Given.extensionMethod(method)
+    if (misnamed !== undefined) return refuse(misnamed)
+    const asking = askingOf(fiber, method, params, how, { repeatable, mirrored: undefined, refreshed: undefined })
+    return Result.isFailure(asking)
+      ? refuse(asking.failure)
+      : connection.extension(fiber, method, params, asking.success)
   }
 
   const request = <M extends Method.Method>(
@@ -324,6 +351,7 @@ export const make = Effect.fnUntraced(function* <R>(
       return unknown === undefined ? pages[method](how) : Stream.fromEffect(refuse(unknown))
     },
     ping: (how) => operation("McpClient.ping", () => Effect.asVoid(request("ping", {}, how))),
+    extension: (method, params, how = {}) => Effect.withFiber((fiber) => extension(fiber, method, params, how)),
     request: (method, params, how) => {
       const unknown = Given.oneOf("method", method, methods)
       return operation("McpClient.request", () =>

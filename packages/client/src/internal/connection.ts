@@ -41,6 +41,13 @@ export interface Connection {
     params: Method.Params<M>,
     asking: Asking
   ) => Effect.Effect<Method.Result<M>, McpClientError>
+  /** The same for a method that the protocol does not define. */
+  readonly extension: (
+    fiber: Fiber.Fiber<unknown, unknown>,
+    method: string,
+    params: JsonRpc.JsonObject,
+    asking: Asking
+  ) => Effect.Effect<JsonRpc.JsonObject, McpClientError>
   readonly notify: (notification: JsonRpc.Notification, asking: Session.Asking) => Effect.Effect<void, McpClientError>
 }
 
@@ -253,15 +260,16 @@ export const open = Effect.fnUntraced(function* <R>(
       ? { ...asking, limit: { ...asking.limit, idle: probing } }
       : asking
 
-  const attempt = <M extends Method.Method>(
+  const attempt = <M extends string, P, A>(
+    send: Send<M, P, A>,
     over: Session.Session,
     fiber: Fiber.Fiber<unknown, unknown>,
     method: M,
-    params: Method.Params<M>,
+    params: P,
     asking: Asking,
     tried: ReadonlyArray<Healing.Remedy>
-  ): Effect.Effect<Method.Result<M>, McpClientError> =>
-    Effect.catch(over.ask(fiber, method, params, patiently(over, asking)), (reason) => {
+  ): Effect.Effect<A, McpClientError> =>
+    Effect.catch(send(over, fiber, method, params, patiently(over, asking)), (reason) => {
       const trouble = {
         reason,
         method,
@@ -278,7 +286,7 @@ export const open = Effect.fnUntraced(function* <R>(
         return Effect.andThen(Effect.yieldNow, Effect.fail(fail(Healing.verdictOn(trouble))))
       }
       const again = (over: Session.Session, how = asking) =>
-        attempt(over, fiber, method, params, how, [...tried, row.remedy])
+        attempt(send, over, fiber, method, params, how, [...tried, row.remedy])
       switch (row.remedy) {
         case "resend":
           return again(over)
@@ -300,21 +308,26 @@ export const open = Effect.fnUntraced(function* <R>(
       }
     })
 
-  const ask = <M extends Method.Method>(
+  const through = <M extends string, P, A>(
+    send: Send<M, P, A>,
     fiber: Fiber.Fiber<unknown, unknown>,
     method: M,
-    params: Method.Params<M>,
+    params: P,
     asking: Asking
-  ): Effect.Effect<Method.Result<M>, McpClientError> =>
+  ): Effect.Effect<A, McpClientError> =>
     isReady()
-      ? attempt(session, fiber, method, params, asking, [])
-      : Effect.flatMap(current(method, asking), (over) => attempt(over, fiber, method, params, asking, []))
+      ? attempt(send, session, fiber, method, params, asking, [])
+      : Effect.flatMap(current(method, asking), (over) => attempt(send, over, fiber, method, params, asking, []))
+
+  const ask: Connection["ask"] = (fiber, method, params, asking) =>
+    through(asked<typeof method>, fiber, method, params, asking)
 
   return {
     session: () => session,
     state,
     ask,
     request: (method, params, asking) => Effect.withFiber((fiber) => ask(fiber, method, params, asking)),
+    extension: (fiber, method, params, asking) => through(extended, fiber, method, params, asking),
     notify: (notification, asking) =>
       Effect.flatMap(current(notification.method, asking), ({ revision, wire }) =>
         Effect.mapError(wire.send(notification, revision), (cause) =>
@@ -323,6 +336,26 @@ export const open = Effect.fnUntraced(function* <R>(
       )
   }
 })
+
+/** How a request goes over a session. */
+type Send<M extends string, P, A> = (
+  over: Session.Session,
+  fiber: Fiber.Fiber<unknown, unknown>,
+  method: M,
+  params: P,
+  asking: Session.Asking
+) => Effect.Effect<A, Reason>
+
+const asked = <M extends Method.Method>(
+  over: Session.Session,
+  fiber: Fiber.Fiber<unknown, unknown>,
+  method: M,
+  params: Method.Params<M>,
+  asking: Session.Asking
+) => over.ask(fiber, method, params, asking)
+
+const extended: Send<string, JsonRpc.JsonObject, JsonRpc.JsonObject> = (over, fiber, method, params, asking) =>
+  over.extension(fiber, method, params, asking)
 
 /** Whether the wire is gone by now, noticed or not. */
 const hasEnded = ({ wire }: Session.Session): Effect.Effect<boolean> =>

@@ -1,5 +1,6 @@
 /** Checks what the program gave where types may not have: names and times. */
 import { excerpt } from "@mcp-effect/protocol/Excerpt"
+import * as Method from "@mcp-effect/protocol/Method"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -27,3 +28,13 @@ export const oneOf = (option: string, given: PropertyKey, table: object): Invali
   Object.hasOwn(table, given)
     ? undefined
     : new InvalidOption({ option, given: shown(given), allowed: `one of ${Object.keys(table).join(", ")}` })
+
+/** A method that an extension may have: the protocol's own are written and read by its revisions. */
+export const extensionMethod = (given: string): InvalidOption | undefined =>
+  !Method.isMethod(given) && /^[\x21-\x7e]{1,256}$/.test(given)
+    ? undefined
+    : new InvalidOption({
+        option: "method",
+        given: shown(given),
+        allowed: "a name that is not the protocol's, of 1 to 256 ASCII characters without spaces"
+      })

@@ -4,6 +4,7 @@
  */
 import * as ErrorCode from "@mcp-effect/protocol/ErrorCode"
 import * as ErrorData from "@mcp-effect/protocol/ErrorData"
+import * as Method from "@mcp-effect/protocol/Method"
 import * as Version from "@mcp-effect/protocol/Version"
 import type { TransportError } from "@mcp-effect/transport/TransportError"
 import { NoMutualVersion, type Reason } from "../McpClientError.ts"
@@ -49,8 +50,11 @@ const gone = (trouble: Trouble) => {
   return tag === "Exited" || tag === "Closed"
 }
 
-/** A call that may have run fails with `OutcomeUnknown` instead. */
-const neverLeft = ({ method, reason }: Trouble) => method === "tools/call" && reason._tag === "WireFailed"
+/** Whether a request may change something: when it is lost, whether it ran is said (`OutcomeUnknown`). */
+export const mayChange = (method: string): boolean => method === "tools/call" || !Method.isMethod(method)
+
+/** What may have run fails with `OutcomeUnknown` instead. */
+const neverLeft = ({ method, reason }: Trouble) => mayChange(method) && reason._tag === "WireFailed"
 
 const answered = ({ reason }: Trouble, code: number) => reason._tag === "ServerError" && reason.code === code
 

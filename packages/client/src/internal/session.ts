@@ -39,6 +39,7 @@ import {
 } from "../McpClientError.ts"
 import type { Middleware, Next } from "../Middleware.ts"
 import { Partition } from "../ResultCache.ts"
+import { mayChange } from "./healing.ts"
 import type { Inbound } from "./inbound.ts"
 import * as NegotiationPort from "./negotiationPort.ts"
 import type { Limit, Patience, Waiting } from "./patience.ts"
@@ -76,6 +77,13 @@ export interface Session {
     params: Method.Params<M>,
     asking: Asking
   ) => Effect.Effect<Method.Result<M>, Reason>
+  /** The same for a method that no revision knows: what it says goes and comes as it is. */
+  readonly extension: (
+    fiber: Fiber.Fiber<unknown, unknown>,
+    method: string,
+    params: JsonRpc.JsonObject,
+    asking: Asking
+  ) => Effect.Effect<JsonRpc.JsonObject, Reason>
 }
 
 export interface Options<R> {
@@ -200,7 +208,7 @@ const establish = Effect.fnUntraced(function* <R>(
     isOver: line.isOver,
     isProven: () => proven,
     speaking: (version) => speaking(Revision.of(version)),
-    ask: asker(line, spoken)
+    ...asker(line, spoken)
   })
   return speaking(revision)
 })
@@ -216,7 +224,7 @@ interface Line extends Pick<Options<never>, "inbound" | "middleware" | "nextId" 
 }
 
 /** Requests over a line, as one revision writes and reads them. */
-const asker = (line: Line, revision: Revision.Revision): Session["ask"] => {
+const asker = (line: Line, revision: Revision.Revision): Pick<Session, "ask" | "extension"> => {
   const { inbound, isOver, middleware, nextId, patience, proves, report, server, wire } = line
   const stamp = revision.stamp(line.sender)
   const tasks = acceptsTasks(revision, line.sender)
@@ -227,10 +235,7 @@ const asker = (line: Line, revision: Revision.Revision): Session["ask"] => {
     method: M,
     response: JsonRpc.Response
   ): Effect.Effect<Method.Result<M>, Reason> => {
-    if (!("result" in response)) {
-      const { code, data, message: text } = response.error
-      return Effect.fail(new ServerError({ method, code, text, ...(data === undefined ? {} : { data }) }))
-    }
+    if (!("result" in response)) return refused(method, response.error)
     const decoded = tasks
       ? revision.decode(method, response.result, acceptsTask)
       : revision.decode(method, response.result)
@@ -249,6 +254,12 @@ const asker = (line: Line, revision: Revision.Revision): Session["ask"] => {
     )
   }
 
+  const readExtension = (method: string, response: JsonRpc.Response): Effect.Effect<JsonRpc.JsonObject, Reason> => {
+    if (!("result" in response)) return refused(method, response.error)
+    proves()
+    return Effect.succeed(response.result)
+  }
+
   const send = (request: JsonRpc.Request, how: ExchangeOptions) => {
     if (middleware.length === 0) return wire.exchange(request, how)
     const through = middleware.reduceRight<Next>(
@@ -258,15 +269,16 @@ const asker = (line: Line, revision: Revision.Revision): Session["ask"] => {
     return through(request)
   }
 
-  const exchange = <M extends Method.Method>(
+  const exchange = <M extends string, A>(
     id: JsonRpc.RequestId,
     method: M,
     written: JsonRpc.JsonObject | undefined,
     asking: Asking,
+    read: Read<M, A>,
     trace: JsonRpc.JsonObject | undefined,
     waiting: Waiting | undefined,
     alive?: () => void
-  ): Effect.Effect<Method.Result<M>, Reason> => {
+  ): Effect.Effect<A, Reason> => {
     const neverLeft = isOver()
     const params = stamp(written, extraOf(asking, id, trace))
     const sent = send(params === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params }, {
@@ -282,52 +294,63 @@ const asker = (line: Line, revision: Revision.Revision): Session["ask"] => {
     })
   }
 
-  const within = <M extends Method.Method>(
+  const within = <M extends string, A>(
     id: JsonRpc.RequestId,
     method: M,
     written: JsonRpc.JsonObject | undefined,
     asking: Asking,
+    read: Read<M, A>,
     trace: JsonRpc.JsonObject | undefined
-  ): Effect.Effect<Method.Result<M>, Reason> => {
+  ): Effect.Effect<A, Reason> => {
     if (givesUp) {
       const waiting = patience.begin(asking.limit)
       const alive = asking.resetOnProgress === true ? () => patience.alive(waiting) : undefined
-      return exchange(id, method, written, asking, trace, waiting, alive)
+      return exchange(id, method, written, asking, read, trace, waiting, alive)
     }
-    return patience.within<Method.Result<M>, Reason>(
+    return patience.within<A, Reason>(
       asking.limit,
-      (alive) => exchange(id, method, written, asking, trace, undefined, alive),
+      (alive) => exchange(id, method, written, asking, read, trace, undefined, alive),
       (limit) => timedOut(method, limit)
     )
   }
 
-  const ask = <M extends Method.Method>(
+  const ask = <M extends string, A>(
     fiber: Fiber.Fiber<unknown, unknown>,
     method: M,
     written: JsonRpc.JsonObject | undefined,
-    asking: Asking
-  ): Effect.Effect<Method.Result<M>, Reason> => {
+    asking: Asking,
+    read: Read<M, A>
+  ): Effect.Effect<A, Reason> => {
     const id = nextId()
-    if (!isTraced(fiber)) return within(id, method, written, asking, undefined)
+    if (!isTraced(fiber)) return within(id, method, written, asking, read, undefined)
     const facts = { id, method, params: written, server, transport: line.transport, version: revision.version }
-    return traced(facts, (trace) => within(id, method, written, asking, trace))
+    return traced(facts, (trace) => within(id, method, written, asking, read, trace))
   }
 
-  return (fiber, method, params, asking) => {
-    const encoded = revision.encode(method, params)
-    if (Result.isFailure(encoded)) return unsendable(revision.era, encoded.failure)
-    const { dropped, params: written } = encoded.success
-    if (dropped.length === 0) return ask(fiber, method, written, asking)
-    return Effect.andThen(
-      Effect.forEach(
-        dropped,
-        ({ because, pointer }) => report(Diagnostic.MemberDropped({ server, method, pointer, because })),
-        { discard: true }
-      ),
-      Effect.suspend(() => ask(fiber, method, written, asking))
-    )
+  return {
+    ask: (fiber, method, params, asking) => {
+      const encoded = revision.encode(method, params)
+      if (Result.isFailure(encoded)) return unsendable(revision.era, encoded.failure)
+      const { dropped, params: written } = encoded.success
+      if (dropped.length === 0) return ask(fiber, method, written, asking, read<typeof method>)
+      return Effect.andThen(
+        Effect.forEach(
+          dropped,
+          ({ because, pointer }) => report(Diagnostic.MemberDropped({ server, method, pointer, because })),
+          { discard: true }
+        ),
+        Effect.suspend(() => ask(fiber, method, written, asking, read<typeof method>))
+      )
+    },
+    extension: (fiber, method, params, asking) => ask(fiber, method, params, asking, readExtension)
   }
 }
+
+/** Makes a result of a response. */
+type Read<M extends string, A> = (method: M, response: JsonRpc.Response) => Effect.Effect<A, Reason>
+
+const refused = (method: string, { code, data, message: text }: JsonRpc.ErrorObject): Effect.Effect<never, Reason> =>
+  Effect.fail(new ServerError({ method, code, text, ...(data === undefined ? {} : { data }) }))
 
 /** What a request asks for in `_meta`: progress under its own id, and the trace to go on with. */
 const extraOf = (
@@ -409,7 +432,7 @@ const mayHaveRun = ({ reason }: TransportError) => {
  * What a failure of the wire means for the request. A status other than 2xx with a JSON-RPC error in its body is the
  * server's answer, unless it speaks of a lost session.
  */
-const answered = (cause: TransportError, method: Method.Method, neverLeft: boolean): Effect.Effect<never, Reason> => {
+const answered = (cause: TransportError, method: string, neverLeft: boolean): Effect.Effect<never, Reason> => {
   const { reason } = cause
   if (
     reason._tag === "HttpRejected" &&
@@ -417,11 +440,10 @@ const answered = (cause: TransportError, method: Method.Method, neverLeft: boole
     !reason.sessionLost &&
     !notTheServers(reason.status)
   ) {
-    const { code, data, message: text } = reason.error
-    return Effect.fail(new ServerError({ method, code, text, ...(data === undefined ? {} : { data }) }))
+    return refused(method, reason.error)
   }
   return Effect.fail(
-    method === "tools/call" && !neverLeft && mayHaveRun(cause)
+    mayChange(method) && !neverLeft && mayHaveRun(cause)
       ? new OutcomeUnknown({ method, cause })
       : new WireFailed({ method, cause })
   )

@@ -189,8 +189,10 @@ const answer = (server: TestServer, request: JsonRpc.Request, interim: (message:
         : read(readCompletion, params, (asked) => Effect.map(complete(asked), (completion) => ({ completion })))
     case "subscriptions/listen":
       return listen(server, request, interim)
-    default:
-      return none
+    default: {
+      const { extensions = {} } = server
+      return Object.hasOwn(extensions, method) ? (extensions[method]?.(params) ?? none) : none
+    }
   }
 }
 
@@ -275,6 +277,7 @@ export const makeTest = Effect.fnUntraced(function* <R>(
     getPrompt: (...how) => Effect.mapError(client.getPrompt(...how), restore),
     readResource: (...how) => Effect.mapError(client.readResource(...how), restore),
     complete: (...how) => Effect.mapError(client.complete(...how), restore),
-    request: (...how) => Effect.mapError(client.request(...how), restore)
+    request: (...how) => Effect.mapError(client.request(...how), restore),
+    extension: (...how) => Effect.mapError(client.extension(...how), restore)
   }
 })

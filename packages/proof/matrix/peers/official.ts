@@ -16,7 +16,10 @@ import {
 import type { Served } from "../../servers/hosting.ts"
 import { makeOfficialServer } from "../../servers/officialServer.ts"
 import { addTasks, type TaskStore } from "./officialTasks.ts"
+import { z } from "zod"
 import { isCancelled, names, pageOfPrompts } from "./surface.ts"
+
+const Addends = z.looseObject({ a: z.number(), b: z.number() })
 
 /** What outlives one request: over HTTP each request has a server of its own. */
 export interface Memory {
@@ -98,6 +101,7 @@ export const makeOfficialPeer = (memory: Memory, announce?: () => void): McpServ
   addTasks(server, memory.tasks)
 
   server.server.setRequestHandler("prompts/list", ({ params }) => pageOfPrompts(params?.cursor))
+  server.server.setRequestHandler("com.example/add", { params: Addends }, ({ a, b }) => ({ sum: a + b }))
 
   return server
 }
