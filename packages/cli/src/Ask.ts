@@ -1,6 +1,6 @@
 /**
- * Questions to the person at the terminal: whether to go on, and the forms and addresses of servers. Only where both standard input
- * and output are terminals.
+ * Questions to the person at the terminal: whether to go on, and the forms and addresses of servers. Only where both
+ * standard input and output are terminals.
  *
  * @since 0.1.0
  */

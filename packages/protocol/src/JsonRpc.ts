@@ -3,7 +3,8 @@
  *
  * An envelope is told apart by its members alone: `method` and `id` make a request, `method` without `id` a
  * notification, `result` a success, `error` a failure. Looking at five members by hand costs far less than a schema,
- * and every message passes here, so there is no schema for envelopes. What is inside (`params`, `result`) stays plain JSON; a `Revision` gives it meaning.
+ * and every message passes here, so there is no schema for envelopes. What is inside (`params`, `result`) stays plain
+ * JSON; a `Revision` gives it meaning.
  *
  * @since 0.1.0
  */

@@ -5,9 +5,9 @@
  * per message. One process is one wire: opening again starts a new one.
  *
  * The child gets a small, safe part of this program's environment (L-STDIO-9) and what `env` names. Its stderr is always
- * read; the end of it is kept for the error that says the process ended, or does not answer. When the scope closes, its stdin is closed, and
- * a process that stays is terminated and then killed, with all it has started (T-STDIO-8). A process that left the group
- * and still holds the pipes keeps a Node program alive until it ends; with `NodeStdio` it does not.
+ * read; the end of it is kept for the error that says the process ended, or does not answer. When the scope closes, its
+ * stdin is closed, and a process that stays is terminated and then killed, with all it has started (T-STDIO-8). A process
+ * that left the group and still holds the pipes keeps a Node program alive until it ends; with `NodeStdio` it does not.
  *
  * @since 0.1.0
  */
