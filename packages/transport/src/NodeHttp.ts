@@ -1,10 +1,11 @@
 /**
  * An `HttpClient` for Node, over the dispatchers of `undici`.
  *
- * It costs about half of what the undici layer of `@effect/platform-node` costs per request, and a quarter of `fetch`; it is
- * an ordinary client otherwise, so hooks, retries and other transforms go on top of it. It follows no redirects, keeps no
- * cookies, undoes no compression and has no time limit but the one for connecting, so limits are the caller's. It needs the
- * package `undici`, 7.16 or later, which programs add themselves; no other module imports it or this one.
+ * A request costs less with it than with the undici layer of `@effect/platform-node` or with `fetch`
+ * (`docs/decisions/0011-http-on-node.md` has the figures); it is an ordinary client otherwise, so hooks, retries and other
+ * transforms go on top of it. It follows no redirects, keeps no cookies, undoes no compression and has no time limit but
+ * the one for connecting, so limits are the caller's. It needs the package `undici`, 7.16 or later, which programs add
+ * themselves; no other module imports it or this one.
  *
  * @example
  * ```ts
