@@ -68,13 +68,15 @@ export interface ExtensionMethod<
  * Describes a method of an extension. Parameters must encode to an object, without `_meta`, which the library writes.
  *
  * @example
- *   import * as ExtensionMethod from "@mcp-effect/client/ExtensionMethod"
- *   import * as Schema from "effect/Schema"
+ * ```ts
+ * import { ExtensionMethod } from "@mcp-effect/client"
+ * import { Schema } from "effect"
  *
- *   const Search = ExtensionMethod.make("com.example/search", {
- *     params: Schema.Struct({ words: Schema.Array(Schema.String) }),
- *     result: Schema.Struct({ found: Schema.Number })
- *   })
+ * export const Search = ExtensionMethod.make("com.example/search", {
+ *   params: Schema.Struct({ words: Schema.Array(Schema.String) }),
+ *   result: Schema.Struct({ found: Schema.Finite })
+ * })
+ * ```
  *
  * @category constructors
  * @since 0.1.0
@@ -90,10 +92,10 @@ export const make = <
 /**
  * Calls a method of an extension, in either era.
  *
- * Fails with `ParamsInvalid` for parameters that do not encode, else with `McpClientError`. Among its reasons: `InvalidOption`
- * for a name that is no extension's, and nothing is sent; `ServerError` with -32601 from a server that does not have the
- * method; `InvalidResult` for a result that does not decode; `OutcomeUnknown` when the answer was lost and the request
- * must not be sent twice.
+ * Fails with `ParamsInvalid` for parameters that do not encode, else with `McpClientError`. Among its reasons:
+ * `InvalidOption` for a name that is no extension's, and nothing is sent; `ServerError` with -32601 from a server that
+ * does not have the method; `InvalidResult` for a result that does not decode; `OutcomeUnknown` when the answer was lost
+ * and the request must not be sent twice.
  *
  * @category requests
  * @since 0.1.0
