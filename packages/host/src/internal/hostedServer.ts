@@ -68,7 +68,7 @@ interface Session {
   client: Client | undefined
 }
 
-type Client = McpClient.McpClient["Service"]
+type Client = McpClient.Client
 
 type Keep = <L extends keyof Lists>(list: L, items: ReadonlyArray<Lists[L][number]>) => Effect.Effect<void>
 

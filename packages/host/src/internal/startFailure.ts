@@ -63,10 +63,10 @@ const wrong: ReadonlyArray<number | undefined> = [
   ErrorCode.InvalidParams
 ]
 
-const asking = never("the server refuses what it is asked")
+const declined = never("the server refuses what it is asked")
 
 const code = (number: number | undefined): Verdict =>
-  wrong.includes(number) || ErrorCode.isModern(number ?? 0) ? asking() : faulty()
+  wrong.includes(number) || ErrorCode.isModern(number ?? 0) ? declined() : faulty()
 
 const heard: { readonly [Signal in Heard["signal"]]: (facts: Heard) => Verdict } = {
   Answered: noServer,
