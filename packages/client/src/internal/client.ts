@@ -397,7 +397,7 @@ type How = RequestOptions & Pick<Caching.How, "onKept">
 
 const isInvalidParams = (reason: Reason) => reason._tag === "ServerError" && reason.code === ErrorCode.InvalidParams
 
-let usual: { readonly settings: ReadonlyArray<unknown>; readonly schedule: Schedule.Schedule<unknown> } | undefined
+let shared: { readonly settings: ReadonlyArray<unknown>; readonly schedule: Schedule.Schedule<unknown> } | undefined
 
 /** Connections with the same settings share a schedule, which has no state. */
 const defaultReconnect = Effect.gen(function* () {
@@ -405,9 +405,9 @@ const defaultReconnect = Effect.gen(function* () {
   const most = yield* Defaults.ReconnectMaxPause
   const times = yield* Defaults.ReconnectAttempts
   const settings = [first, most, times]
-  if (usual === undefined || usual.settings.some((setting, index) => setting !== settings[index])) {
+  if (shared === undefined || shared.settings.some((setting, index) => setting !== settings[index])) {
     const paced = Schedule.min([Schedule.exponential(first), Schedule.spaced(most)])
-    usual = { settings, schedule: Schedule.upTo(Schedule.jittered(paced), { times }) }
+    shared = { settings, schedule: Schedule.upTo(Schedule.jittered(paced), { times }) }
   }
-  return usual.schedule
+  return shared.schedule
 })
