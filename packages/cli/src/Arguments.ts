@@ -159,7 +159,7 @@ export const value = (schema: JsonObject, key: string, text: string): Result.Res
     const asJson = types.includes("array") || types.includes("object") ? ", written as JSON" : ""
     return Result.fail(`${key} must be of type ${types.join(" or ")}${asJson}`)
   }
-  return choices === undefined || choices.some((one) => typeof one === "object" || one === read)
+  return choices === undefined || choices.some((one) => (typeof one === "object" && one !== null) || one === read)
     ? Result.succeed(read)
     : Result.fail(`${key} must be one of ${choices.map(String).join(", ")}`)
 }

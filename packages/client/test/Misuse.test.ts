@@ -235,6 +235,8 @@ describe("programs without types", () => {
         const error = yield* refused(client.callTool("a", {}, { timeout: untyped(timeout) }))
         assert.deepStrictEqual(error, ["timeout", typeof timeout === "string" ? `"${timeout}"` : String(timeout)])
       }
+      const noNumber = yield* refused(client.callTool("a", {}, { timeout: Number.NaN }))
+      assert.deepStrictEqual(noNumber, ["timeout", "NaN"])
       assert.strictEqual(peer.heard().length, sent)
     })
   )

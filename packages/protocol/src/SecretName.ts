@@ -36,13 +36,20 @@ export const rows: ReadonlyArray<Row> = [
   { names: /(?:api|access|private|signing|secret)[-_. ]?key/i, where: "data", because: "whoever has it may act" },
   { names: /token$/i, where: "data", because: "whoever has it may act" },
   { names: /token/i, where: "settings", because: "variables go on after it: TOKEN_FOR_CI" },
-  { names: /key|auth|session|signature|^sig$/i, where: "settings", because: "signed and private addresses have them" },
+  {
+    names: /key(?!board)|auth(?!or(?!iz))|session|signature|^sig$/i,
+    where: "settings",
+    because: "signed and private addresses have them"
+  },
   { names: /^code$/i, where: "settings", because: "a sign-in ends with it" },
   { names: /(?:^|_)pat$/i, where: "settings", because: "it is short for a personal access token" }
 ]
 
 /** Names that only look so: places in a list, and whose progress it is. */
 const harmless = /(?:progress|page|continuation)[-_]?token$/i
+
+/** What a shell calls the folder it is in. */
+const folder = /^PWD$/
 
 const anyOf = (where: ReadonlyArray<Row["where"]>) =>
   new RegExp(
@@ -77,4 +84,4 @@ export const isSecret = (name: string): boolean => inData.test(name) && !harmles
  * @category predicates
  * @since 0.1.0
  */
-export const isSecretSetting = (name: string): boolean => inSettings.test(name)
+export const isSecretSetting = (name: string): boolean => inSettings.test(name) && !folder.test(name)

@@ -37,7 +37,7 @@ describe("a name", () => {
 
   it("that only looks like one is shown in data", () => {
     for (const name of harmless) assert.isFalse(SecretName.isSecret(name), name)
-    for (const name of ["name", "path", "pattern", "region", "barcode", "signal"]) {
+    for (const name of ["name", "path", "pattern", "region", "barcode", "signal", "PWD", "AUTHOR", "KEYBOARD"]) {
       assert.isFalse(SecretName.isSecretSetting(name), name)
     }
   })

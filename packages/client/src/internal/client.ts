@@ -26,6 +26,7 @@ import * as Caching from "./caching.ts"
 import * as CallStream from "./callStream.ts"
 import * as Connection from "./connection.ts"
 import * as Given from "./given.ts"
+import { mayChange } from "./healing.ts"
 import * as Inbound from "./inbound.ts"
 import * as Lists from "./liveList.ts"
 import * as LogLevel from "./logLevel.ts"
@@ -150,9 +151,7 @@ export const make = Effect.fnUntraced(function* <R>(
     how: How = {}
   ): Effect.Effect<Method.Result<M>, McpClientError> =>
     Effect.withFiber((fiber) =>
-      caching.through(method, params, how, () =>
-        send(fiber, method, params, how, { repeatable: method !== "tools/call" })
-      )
+      caching.through(method, params, how, () => send(fiber, method, params, how, { repeatable: !mayChange(method) }))
     )
 
   const pagesOf = <M extends ListMethod>(method: M, how: How | undefined) => ({
@@ -351,7 +350,8 @@ export const make = Effect.fnUntraced(function* <R>(
       return unknown === undefined ? pages[method](how) : Stream.fromEffect(refuse(unknown))
     },
     ping: (how) => operation("McpClient.ping", () => Effect.asVoid(request("ping", {}, how))),
-    extension: (method, params, how = {}) => Effect.withFiber((fiber) => extension(fiber, method, params, how)),
+    extension: (method, params, how = {}) =>
+      operation("McpClient.extension", (fiber) => extension(fiber, method, params, how)),
     request: (method, params, how) => {
       const unknown = Given.oneOf("method", method, methods)
       return operation("McpClient.request", () =>

@@ -16,7 +16,7 @@ const shown = (given: unknown): string =>
 export const millis = (option: string, given: Duration.Input): Result.Result<number, InvalidOption> => {
   const read = Result.try(() => Duration.fromInput(given))
   const time = Result.isSuccess(read) ? Option.getOrUndefined(read.success) : undefined
-  const value = time === undefined ? Number.NaN : Duration.toMillis(time)
+  const value = time === undefined || Number.isNaN(given) ? Number.NaN : Duration.toMillis(time)
   const negative = typeof given === "number" ? given < 0 : typeof given === "string" && given.trim().startsWith("-")
   if (value >= 0 && !negative) return Result.succeed(value)
   const allowed = 'a time of zero or more: milliseconds, "5 seconds", a Duration, or Duration.infinity'
