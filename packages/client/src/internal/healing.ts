@@ -2,6 +2,7 @@
  * What is done about a request that failed, as rows. Each remedy is tried once per request, and nothing is sent again
  * that may have run, unless it is safe to repeat.
  */
+import { httpFallbackStatuses } from "@mcp-effect/negotiation/Promised"
 import * as ErrorCode from "@mcp-effect/protocol/ErrorCode"
 import * as ErrorData from "@mcp-effect/protocol/ErrorData"
 import * as Method from "@mcp-effect/protocol/Method"
@@ -78,7 +79,7 @@ export const versionsIn = (reason: Reason): ReadonlyArray<Version.Version> => {
  */
 const perhapsNotModern = (trouble: Trouble) => {
   const failure = wireFailure(trouble)
-  if (failure?._tag === "HttpRejected") return [400, 404, 405].includes(failure.status)
+  if (failure?._tag === "HttpRejected") return httpFallbackStatuses.some((status) => status === failure.status)
   return trouble.reason._tag === "ServerError" && !ErrorCode.isModern(trouble.reason.code)
 }
 
