@@ -6,14 +6,12 @@
  */
 import type { JsonObject } from "@mcp-effect/protocol/JsonRpc"
 import { parseUriFragment } from "effect/JsonPointer"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Suggestion from "./Suggestion.ts"
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 const member = (object: unknown, key: string): unknown =>
-  isObject(object) && Object.hasOwn(object, key) ? object[key] : undefined
+  Predicate.isReadonlyObject(object) && Object.hasOwn(object, key) ? object[key] : undefined
 
 /** How many references are followed to get to one schema. */
 const maxReferences = 16
@@ -49,7 +47,7 @@ const ownShape = (schema: unknown): Shape => {
     type === undefined ? undefined : (Array.isArray(type) ? type : [type]).filter((one) => typeof one === "string")
   const values = member(schema, "enum")
   if (Array.isArray(values)) return { types, values }
-  if (isObject(schema) && Object.hasOwn(schema, "const")) return { types, values: [schema["const"]] }
+  if (Predicate.isReadonlyObject(schema) && Object.hasOwn(schema, "const")) return { types, values: [schema["const"]] }
   return { types, values: type === "null" ? [null] : undefined }
 }
 
@@ -114,7 +112,7 @@ export const fields = (
 }> => {
   const properties = member(schema, "properties")
   const required = member(schema, "required")
-  return Object.keys(isObject(properties) ? properties : {}).map((key) => {
+  return Object.keys(Predicate.isReadonlyObject(properties) ? properties : {}).map((key) => {
     const shape = property(schema, key)
     const description = member(member(properties, key), "description") ?? member(shape, "description")
     const given = member(member(properties, key), "default") ?? member(shape, "default")
@@ -189,7 +187,7 @@ const problemOf = (schema: JsonObject, keys: ReadonlySet<string>): string | unde
  */
 export const objectOf = (members: ReadonlyMap<string, unknown>): JsonObject => {
   const object: unknown = Object.fromEntries(members)
-  return isObject(object) ? object : {}
+  return Predicate.isReadonlyObject(object) ? object : {}
 }
 
 /**
@@ -203,7 +201,7 @@ export const parse = (schema: JsonObject, words: ReadonlyArray<string>): Result.
   const [first] = words
   if (first !== undefined && words.length === 1 && first.trimStart().startsWith("{")) {
     const json = parsed(first)
-    return Result.isSuccess(json) && isObject(json.success)
+    return Result.isSuccess(json) && Predicate.isReadonlyObject(json.success)
       ? Result.succeed(json.success)
       : Result.fail("the arguments are not a JSON object")
   }

@@ -7,9 +7,9 @@
  *
  * @since 0.1.0
  */
-import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import { InvalidResult } from "@mcp-effect/protocol/ProtocolError"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { misfit } from "./internal/misfit.ts"
 import type { Client, RequestOptions } from "./McpClient.ts"
@@ -118,7 +118,7 @@ export const call = Effect.fn("ExtensionMethod.call")(function* <
     Schema.encodeEffect(method.params)(params),
     ({ issue }) => new ParamsInvalid({ method: name, ...misfit(issue) })
   )
-  if (!isObject(encoded)) {
+  if (!Predicate.isReadonlyObject(encoded)) {
     return yield* new ParamsInvalid({ method: name, pointer: "", because: "do not encode to an object" })
   }
   const result = yield* client.extension(name, encoded, options)
@@ -128,6 +128,3 @@ export const call = Effect.fn("ExtensionMethod.call")(function* <
       new McpClientError({ server: client.endpoint, reason: new InvalidResult({ method: name, ...misfit(issue) }) })
   )
 })
-
-const isObject = (value: unknown): value is JsonRpc.JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)

@@ -10,6 +10,7 @@
 import * as Content from "@mcp-effect/protocol/Content"
 import type * as Tool from "@mcp-effect/protocol/Tool"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { misfit } from "./internal/misfit.ts"
@@ -161,7 +162,7 @@ export const call = Effect.fn("TypedTool.call")(function* <
     Schema.encodeEffect(tool.arguments)(args),
     ({ issue }) => new ArgumentsInvalid({ tool: name, ...misfit(issue) })
   )
-  if (!isObject(encoded)) {
+  if (!Predicate.isReadonlyObject(encoded)) {
     return yield* new ArgumentsInvalid({ tool: name, pointer: "", because: "do not encode to an object" })
   }
   const result = yield* client.callTool(name, encoded, options)
@@ -182,9 +183,6 @@ export const call = Effect.fn("TypedTool.call")(function* <
     ({ issue }) => new ResultInvalid({ tool: name, ...misfit(issue) })
   )
 })
-
-const isObject = (value: unknown): value is { readonly [key: string]: unknown } =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 const fromText = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
 

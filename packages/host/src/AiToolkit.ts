@@ -7,8 +7,8 @@
  * @since 0.1.0
  */
 import type * as Content from "@mcp-effect/protocol/Content"
-import type { JsonObject } from "@mcp-effect/protocol/JsonRpc"
 import type * as CallTool from "@mcp-effect/protocol/Tool"
+import * as Predicate from "effect/Predicate"
 import * as Prompt from "effect/ai/Prompt"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
@@ -100,9 +100,6 @@ const words = (result: CallTool.CallResult): string =>
     .map((part) => (part.type === "text" ? part.text : `(${part.mediaType})`))
     .join("\n")
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 /**
  * The toolkit of what is in the catalogue now.
  *
@@ -148,7 +145,7 @@ export const make = Effect.fnUntraced(function* (
       }).annotate(Tool.Strict, false)
     )
     handlers[name] = (args) =>
-      isObject(args)
+      Predicate.isReadonlyObject(args)
         ? host.callTool(name, args, call).pipe(
             Effect.mapError((error) =>
               error._tag === "HostError" && error.reason._tag === "ToolDenied" ? "" : error.message

@@ -6,6 +6,7 @@
  * @since 0.1.0
  */
 import type { JsonObject } from "@mcp-effect/protocol/JsonRpc"
+import * as Predicate from "effect/Predicate"
 
 /**
  * The HTTP request that something was heard in.
@@ -64,9 +65,6 @@ export type Transcript = ReadonlyArray<Entry>
  */
 export type Heard = Extract<Entry, { readonly event: "heard" }>
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 /**
  * Everything that was heard.
  *
@@ -83,7 +81,7 @@ export const heard = (transcript: Transcript): ReadonlyArray<Heard> =>
  * @since 0.1.0
  */
 export const messages = (transcript: Transcript): ReadonlyArray<JsonObject> =>
-  heard(transcript).flatMap(({ message }) => (isObject(message) ? [message] : []))
+  heard(transcript).flatMap(({ message }) => (Predicate.isReadonlyObject(message) ? [message] : []))
 
 /**
  * The methods that were heard, notifications included; an answer to a request of the server shows as `response`.

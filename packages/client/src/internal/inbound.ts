@@ -12,6 +12,7 @@ import type { Incoming, Wire } from "@mcp-effect/transport/Transport"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Limits from "../Limits.ts"
@@ -166,10 +167,10 @@ const responseTo = Effect.fnUntraced(function* (
 /** An answer to a question of a task says which task it was (L-TASK-5). */
 const related = (result: JsonRpc.JsonObject, params: JsonRpc.JsonObject | undefined): JsonRpc.JsonObject => {
   const meta = params?.["_meta"]
-  if (!isObject(meta) || !Object.hasOwn(meta, Meta.relatedTask)) return result
+  if (!Predicate.isReadonlyObject(meta) || !Object.hasOwn(meta, Meta.relatedTask)) return result
   const mine = result["_meta"]
-  return { ...result, _meta: { ...(isObject(mine) ? mine : {}), [Meta.relatedTask]: meta[Meta.relatedTask] } }
+  return {
+    ...result,
+    _meta: { ...(Predicate.isReadonlyObject(mine) ? mine : {}), [Meta.relatedTask]: meta[Meta.relatedTask] }
+  }
 }
-
-const isObject = (value: unknown): value is JsonRpc.JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)

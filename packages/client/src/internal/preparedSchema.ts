@@ -3,6 +3,7 @@
  * only describes, and without what could take for ever. What was left out can only let more values pass; `weakened`
  * says that something was.
  */
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { isTame } from "./tamePattern.ts"
 
@@ -100,9 +101,6 @@ const leftOut: { readonly [D in Dialect]: ReadonlySet<string> } = {
   ])
 }
 
-const isObject = (value: unknown): value is { readonly [key: string]: unknown } =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 /**
  * What looking at one of several alternatives costs, in looks at a plain schema: the findings of each that fails are
  * gathered, so alternatives in alternatives take far longer than their number.
@@ -150,7 +148,7 @@ export const prepare = (
   const plain = (value: unknown, depth: number): unknown => {
     if (!counted(depth)) return undefined
     if (Array.isArray(value)) for (const item of value) plain(item, depth + 1)
-    else if (isObject(value)) for (const key of Object.keys(value)) plain(value[key], depth + 1)
+    else if (Predicate.isReadonlyObject(value)) for (const key of Object.keys(value)) plain(value[key], depth + 1)
     return value
   }
 
@@ -183,20 +181,22 @@ export const prepare = (
         return undefined
       default:
         if (data.has(key)) return plain(value, depth)
-        return places.get(key) === "map" && isObject(value) ? map(value, depth) : node(value, depth)
+        return places.get(key) === "map" && Predicate.isReadonlyObject(value) ? map(value, depth) : node(value, depth)
     }
   }
 
   const node = (value: unknown, depth: number): unknown => {
     if (!counted(depth)) return undefined
     if (Array.isArray(value)) return value.map((item) => node(item, depth + 1))
-    return isObject(value) ? object(value, depth, plainly) : value
+    return Predicate.isReadonlyObject(value) ? object(value, depth, plainly) : value
   }
 
   const alternatives = (value: ReadonlyArray<unknown>, depth: number): ReadonlyArray<unknown> => {
     counted(depth)
     return value.map((item) =>
-      isObject(item) && counted(depth + 1) ? object(item, depth + 1, asOneOfMany) : node(item, depth + 1)
+      Predicate.isReadonlyObject(item) && counted(depth + 1)
+        ? object(item, depth + 1, asOneOfMany)
+        : node(item, depth + 1)
     )
   }
 
@@ -224,11 +224,14 @@ export const prepare = (
 const dependsOnPatterns = new Set(["additionalProperties", "patternProperties", "unevaluatedProperties"])
 
 const patternsOf = (schema: { readonly [key: string]: unknown }): ReadonlyArray<string> =>
-  isObject(schema["patternProperties"]) ? Object.keys(schema["patternProperties"]) : []
+  Predicate.isReadonlyObject(schema["patternProperties"]) ? Object.keys(schema["patternProperties"]) : []
 
 /** Whether a value holds a text or a list longer than this, for which what is costly could take too long. */
 export const isLarge = (value: unknown, most: number): boolean => {
   if (typeof value === "string") return value.length > most
   if (Array.isArray(value)) return value.length > most || value.some((item) => isLarge(item, most))
-  return isObject(value) && Object.keys(value).some((key) => key.length > most || isLarge(value[key], most))
+  return (
+    Predicate.isReadonlyObject(value) &&
+    Object.keys(value).some((key) => key.length > most || isLarge(value[key], most))
+  )
 }

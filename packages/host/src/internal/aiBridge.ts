@@ -2,7 +2,6 @@
 import type * as McpClient from "@mcp-effect/client/McpClient"
 import type { McpClientError } from "@mcp-effect/client/McpClientError"
 import * as ErrorCode from "@mcp-effect/protocol/ErrorCode"
-import type { JsonObject } from "@mcp-effect/protocol/JsonRpc"
 import { type HttpRejected, TransportError as WireError } from "@mcp-effect/transport/TransportError"
 import * as McpSchema from "effect/ai/McpSchema"
 import * as Duration from "effect/Duration"
@@ -11,6 +10,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import { HttpClientError, TransportError } from "effect/http/HttpClientError"
 import type { HttpClientRequest } from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 
 type Client = McpClient.Client
@@ -33,13 +33,12 @@ const messageOf = Schema.decodeUnknownEffect(
 /** A result may not be kept: the connection has a cache of its own. */
 const fresh = { resultType: "complete", ttlMs: 0, cacheScope: "private" }
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 const isTransportError = Schema.is(WireError)
 
 const textsOf = (value: unknown): Readonly<Record<string, string>> =>
-  isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, text]) => [name, String(text)])) : {}
+  Predicate.isReadonlyObject(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, text]) => [name, String(text)]))
+    : {}
 
 /** What the server can do; all of it where it has not said, and then a list it does not have is empty. */
 const capabilitiesOf = ({ agreement: { capabilities } }: Client) =>
@@ -81,7 +80,11 @@ const answersOf = (client: Client, version: string, call: McpClient.CallOptions)
     "prompts/list": listOf(client, "prompts", client.listPrompts()),
     "resources/list": listOf(client, "resources", client.listResources()),
     "tools/call": (params) =>
-      client.callTool(String(params["name"]), isObject(params["arguments"]) ? params["arguments"] : {}, call),
+      client.callTool(
+        String(params["name"]),
+        Predicate.isReadonlyObject(params["arguments"]) ? params["arguments"] : {},
+        call
+      ),
     "prompts/get": (params) => client.getPrompt(String(params["name"]), textsOf(params["arguments"]), request),
     "resources/read": (params) => client.readResource(String(params["uri"]), request)
   }

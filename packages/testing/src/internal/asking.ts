@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import type { Handlers, Subject } from "../HandlerLaws.ts"
@@ -38,11 +39,8 @@ export type Way = (typeof ways)[number]
 /** How long a question may take, by Effect's clock. */
 export const patience = "5 seconds"
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 export const own = (value: unknown, key: string): unknown =>
-  isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
+  Predicate.isReadonlyObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
 
 /** The same handlers, watched. */
 export const watched = <E, R>(handlers: Handlers<E, R>) => {
@@ -126,13 +124,15 @@ const heardIn = (transcript: Transcript.Transcript): ReadonlyMap<string, Answer>
       const result = own(message, "result")
       heard.set(
         id,
-        isObject(result) ? Result.succeed(result) : Result.fail(String(own(own(message, "error"), "message")))
+        Predicate.isReadonlyObject(result)
+          ? Result.succeed(result)
+          : Result.fail(String(own(own(message, "error"), "message")))
       )
     }
     const answers = own(params, "inputResponses")
-    if (isObject(answers)) {
+    if (Predicate.isReadonlyObject(answers)) {
       for (const [name, answer] of Object.entries(answers))
-        if (isObject(answer)) heard.set(name, Result.succeed(answer))
+        if (Predicate.isReadonlyObject(answer)) heard.set(name, Result.succeed(answer))
     }
   }
   return heard

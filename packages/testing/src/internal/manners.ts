@@ -4,6 +4,7 @@
 import * as Header from "@mcp-effect/protocol/Header"
 import type { JsonObject } from "@mcp-effect/protocol/JsonRpc"
 import * as Meta from "@mcp-effect/protocol/Meta"
+import * as Predicate from "effect/Predicate"
 import type { Script, Step } from "../Script.ts"
 
 /** A request, or a notification, as a server sees it. */
@@ -18,24 +19,21 @@ export interface Call {
 /** An answer: a result, or an error. */
 export type Answer = Extract<Step, { readonly do: "fail" }> | { readonly do: "answer"; readonly result: JsonObject }
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 const own = (value: JsonObject, key: string): unknown => (Object.hasOwn(value, key) ? value[key] : undefined)
 
 /** Reads a message as a call; `undefined` when it is none. */
 export const callOf = (message: unknown, headers?: Readonly<Record<string, string>>): Call | undefined => {
-  if (!isObject(message)) return undefined
+  if (!Predicate.isReadonlyObject(message)) return undefined
   const method = own(message, "method")
   if (typeof method !== "string") return undefined
   const params = own(message, "params")
-  return { id: own(message, "id"), method, params: isObject(params) ? params : {}, headers }
+  return { id: own(message, "id"), method, params: Predicate.isReadonlyObject(params) ? params : {}, headers }
 }
 
 /** The version a modern request is written in; `undefined` for a request of the handshake era. */
 export const modernVersion = ({ params }: Call): string | undefined => {
   const meta = own(params, "_meta")
-  const version = isObject(meta) ? own(meta, Meta.protocolVersion) : undefined
+  const version = Predicate.isReadonlyObject(meta) ? own(meta, Meta.protocolVersion) : undefined
   return typeof version === "string" ? version : undefined
 }
 
@@ -94,7 +92,7 @@ const refusedVersion = (script: Script, requested: unknown): Answer =>
 const callTool = (script: Script, call: Call): Answer => {
   const name = own(call.params, "name")
   const given = own(call.params, "arguments")
-  const text = isObject(given) ? own(given, "text") : undefined
+  const text = Predicate.isReadonlyObject(given) ? own(given, "text") : undefined
   return script.tools.some((tool) => tool.name === name)
     ? completed(script, call, { content: [{ type: "text", text: typeof text === "string" ? text : "" }] }, false)
     : fail(-32602, `Unknown tool: ${String(name)}`)
