@@ -30,12 +30,23 @@ const held = Effect.gen(function* () {
   return (heapUsed + arrayBuffers) / 1024 / 1024
 })
 
-/** What keeps the process busy, by kind, without what only the collector decides. */
-const handles = () =>
-  process
-    .getActiveResourcesInfo()
-    .filter((kind) => kind !== "Immediate")
-    .toSorted()
+/** What keeps the process busy, by kind, without what the next turn of the loop does. */
+const handles = () => process.getActiveResourcesInfo().filter((kind) => kind !== "Immediate")
+
+/**
+ * What is held now and was not before, by kind. Up to eight timers and sockets are no leak: a timer may be the test
+ * runner's or one that was about to ring, and the agent keeps as many sockets as callers it had.
+ */
+const addedTo = (before: ReadonlyArray<string>) => {
+  const known = [...before]
+  const added = handles().filter((kind) => {
+    const at = known.indexOf(kind)
+    if (at >= 0) known.splice(at, 1)
+    return at < 0
+  })
+  const few = ["Timeout", "TCPSocketWrap"].filter((kind) => added.filter((other) => other === kind).length <= 8)
+  return added.filter((kind) => !few.includes(kind))
+}
 
 /** Fibers that began and did not end, of those whose context has the counter. */
 let fibers = 0
@@ -71,7 +82,7 @@ describe("leaks", () => {
         yield* call(client, 100_000)
         const after = yield* held
         assert.isBelow(after - before, 8)
-        assert.deepStrictEqual(handles(), busy)
+        assert.deepStrictEqual(addedTo(busy), [])
         assert.strictEqual(fibers, running)
       }).pipe(Effect.scoped, Effect.provide(services)),
     120_000
@@ -90,12 +101,12 @@ describe("leaks", () => {
         const many = (times: number) => Effect.replicateEffect(once, times, { concurrency: 8, discard: true })
         yield* many(100)
         const before = yield* held
-        const busy = handles().length
+        const busy = handles()
         const running = fibers
         yield* many(1_000)
         const after = yield* held
         assert.isBelow(after - before, 8)
-        assert.isAtMost(handles().length, busy + 8)
+        assert.deepStrictEqual(addedTo(busy), [])
         assert.strictEqual(fibers, running)
       }).pipe(Effect.scoped, Effect.provide(services)),
     120_000
