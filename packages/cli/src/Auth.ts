@@ -49,7 +49,8 @@ const addressOf = Effect.fnUntraced(function* ({ config, server }: Given) {
   return entry.type === "stdio" ? yield* refused("one signs in at a URL, and this server is a process") : entry.url
 })
 
-const failed = (error: AuthorizationError | TokenStore.TokenStoreError): CommandFailed => {
+const failed = (error: AuthorizationError | TokenStore.TokenStoreError | CommandFailed): CommandFailed => {
+  if (error._tag === "CommandFailed") return error
   if (error._tag !== "AuthorizationError")
     return new CommandFailed({ exit: "input", because: Render.lines(error.message) })
   const { message, _tag } = error.reason

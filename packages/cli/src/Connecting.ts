@@ -71,17 +71,28 @@ const reasonOf = (cause: NegotiationError | McpClientError, target: Target.Targe
 const wantsSignIn = (cause: NegotiationError | McpClientError) =>
   Option.isSome(Authorization.errorIn(cause)) || /\bHTTP 401\b/.test(cause.message)
 
+/** A server behind a URL may be reached well, and the proxy on the way there not. */
+const mayBeProxy = (cause: NegotiationError | McpClientError) => {
+  const names = Http.proxyNames().join(" and ")
+  return cause._tag !== "NegotiationError" || cause.transport === "stdio" || names === ""
+    ? ""
+    : `\n${names} may send this through a proxy; NO_PROXY names the hosts that need none`
+}
+
 const failed =
   (target: Target.Target, explain: boolean, asking: boolean) => (cause: NegotiationError | McpClientError) => {
     const denied = wantsSignIn(cause)
     const reason = reasonOf(cause, target, asking)
-    const signIn =
-      denied && "url" in target ? `\nSign in with: mcp-effect auth login ${Render.oneLine(target.url)}` : ""
+    const advice = denied
+      ? "url" in target
+        ? `\nSign in with: mcp-effect auth login ${Render.oneLine(target.url)}`
+        : ""
+      : mayBeProxy(cause)
     const evidence =
       explain && cause._tag === "NegotiationError" ? `\n\n${Render.lines(Evidence.explain(cause.attempts))}` : ""
     return new CommandFailed({
       exit: denied ? "denied" : cause._tag === "NegotiationError" ? "unreachable" : "refused",
-      because: `${reason}${signIn}${evidence}`
+      because: `${reason}${advice}${evidence}`
     })
   }
 
@@ -121,16 +132,17 @@ const headersOf = (header: ReadonlyArray<string>) =>
 /** The HTTP client, with the stored token of the server where one is kept. Whoever can be asked may sign in for more. */
 const httpFor = Effect.fnUntraced(function* (url: string, asking: boolean) {
   const path = yield* Places.tokens
-  if (!(yield* Effect.orElseSucceed((yield* FileSystem.FileSystem).exists(path), () => false))) return Http.layer
+  const bare = Layer.succeedContext(yield* Layer.build(Http.layer))
+  if (!(yield* Effect.orElseSucceed((yield* FileSystem.FileSystem).exists(path), () => false))) return bare
   const flow = asking
     ? (yield* Effect.promise(() => import("./SignIn.ts"))).layerAsking
     : AuthorizationFlow.layerUnavailable
   return Authorization.layer({ server: url }).pipe(
-    Layer.provide([Http.layer, TokenStore.layerFile({ path }), flow, ClientRegistration.layer()]),
+    Layer.provide([bare, TokenStore.layerFile({ path }), flow, ClientRegistration.layer()]),
     Layer.catchCause((cause) => {
       const error = Cause.squash(cause)
       const because = Render.oneLine(error instanceof Error ? error.message : "it cannot be used")
-      return Layer.unwrap(Effect.as(Console.error(`note: no saved token is sent, ${because}`), Http.layer))
+      return Layer.unwrap(Effect.as(Console.error(`note: no saved token is sent, ${because}`), bare))
     })
   )
 })

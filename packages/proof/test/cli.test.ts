@@ -8,14 +8,10 @@ import { assert, describe, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
-import { once } from "node:events"
-import { type AddressInfo, connect } from "node:net"
-import { pipeline } from "node:stream"
-import { createServer } from "node:tls"
 import { fileURLToPath } from "node:url"
-import { certificate, key } from "../../transport/test/fixtures/certificate.ts"
 import * as Servers from "../servers/Servers.ts"
 import { chunks, command, mistakes } from "./fixtures/command.ts"
+import { behindTls, certificate } from "./fixtures/tls.ts"
 
 // Processes start slowly on a busy machine; what is waited for has limits of its own.
 vi.setConfig({ testTimeout: 120_000 })
@@ -23,26 +19,6 @@ vi.setConfig({ testTimeout: 120_000 })
 const mcpEffect = (...words: ReadonlyArray<string>) => command(words)
 
 const fed = (input: string, ...words: ReadonlyArray<string>) => command(words, { input })
-
-/** The same server over TLS, with a certificate that it signed itself. */
-const behindTls = (url: string) =>
-  Effect.acquireRelease(
-    Effect.promise(async () => {
-      const server = createServer({ cert: certificate, key }, (socket) => {
-        pipeline(socket, connect(Number(new URL(url).port), "127.0.0.1"), socket, () => {})
-      })
-      server.on("tlsClientError", () => {})
-      server.listen(0, "127.0.0.1")
-      await once(server, "listening")
-      return server
-    }),
-    (server) => Effect.sync(() => server.close())
-  ).pipe(
-    Effect.map((server) => {
-      const { port } = server.address() as AddressInfo
-      return `https://localhost:${port}${new URL(url).pathname}`
-    })
-  )
 
 const document = "demo://resource/static/document/architecture.md"
 const template = "demo://resource/dynamic/text/{resourceId}"
