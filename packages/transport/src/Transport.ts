@@ -12,8 +12,10 @@ import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import type { Revision } from "@mcp-effect/protocol/Revision"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
-import type { Reason, TransportError } from "./TransportError.ts"
+import type { TransportError } from "./TransportError.ts"
 
 /**
  * What carries the bytes. `stdio` is a child process, `http` Streamable HTTP, `sse` the older HTTP+SSE, `memory` a
@@ -63,12 +65,31 @@ export interface ExchangeOptions {
   readonly onInterrupt?: "cancel" | "silent"
   /** Tool arguments mirrored into headers, already encoded: `[["Mcp-Param-Zone", "eu"]]`. Pipes ignore them. */
   readonly mirrored?: ReadonlyArray<readonly [name: string, value: string]> | undefined
+}
+
+/**
+ * An exchange in plain calls, for callers who make thousands and keep time themselves: no effect, no fiber.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Plain {
   /**
-   * A time limit of the caller's, kept without a fiber. Called once when the exchange begins, with a function that ends it
-   * early: the server is told as an interruption tells it, and the exchange fails with that reason. What it gives back is
-   * called when the exchange is over. Only wires with `abandons` call it.
+   * The `exchange` this is the plain form of. When the wire has another one, it was made of this wire and does more, so
+   * `begin` must not be used. A wire with an `exchange` of its own so needs no thought for its plain form.
    */
-  readonly untilOver?: ((abandon: (reason: Reason) => void) => () => void) | undefined
+  readonly exchange: Wire["exchange"]
+  /**
+   * Sends a request for a fiber. `settle` is told once how the exchange ended, perhaps before this returns; it must not
+   * throw. What comes back ends the exchange early, as an interruption does: it acts when it is called, and the effect it
+   * gives waits until all of it is done. `settle` is then told nothing.
+   */
+  readonly begin: (
+    request: JsonRpc.Request,
+    options: ExchangeOptions,
+    caller: Fiber.Fiber<unknown, unknown>,
+    settle: (exit: Exit.Exit<JsonRpc.Response, TransportError>) => void
+  ) => () => Effect.Effect<void>
 }
 
 /**
@@ -86,11 +107,8 @@ export interface Wire {
     request: JsonRpc.Request,
     options: ExchangeOptions
   ) => Effect.Effect<JsonRpc.Response, TransportError>
-  /**
-   * The same function as `exchange`, from a wire that calls `untilOver`. When it is another one or absent, callers
-   * interrupt instead; so a wire made of another one with an `exchange` of its own keeps time limits too.
-   */
-  readonly abandons?: Wire["exchange"]
+  /** The same exchange in plain calls, from wires that have it. */
+  readonly plain?: Plain
   /** Sends a notification, or the answer to a server's request; done when the transport has taken it (HTTP: 2xx). */
   readonly send: (
     message: JsonRpc.Notification | JsonRpc.Response,

@@ -7,6 +7,9 @@ import type { InputRequired as Asked } from "@mcp-effect/protocol/InputRequired"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import { methods } from "@mcp-effect/protocol/Method"
 import type * as Method from "@mcp-effect/protocol/Method"
+import type * as Prompt from "@mcp-effect/protocol/Prompt"
+import type * as Resource from "@mcp-effect/protocol/Resource"
+import type * as Tool from "@mcp-effect/protocol/Tool"
 import type { Transport } from "@mcp-effect/transport/Transport"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -35,6 +38,7 @@ import * as Pages from "./pages.ts"
 import * as Patience from "./patience.ts"
 import * as Questions from "./questions.ts"
 import * as Rounds from "./rounds.ts"
+import { asItEnds, type Then } from "./session.ts"
 import * as Toolbox from "./toolbox.ts"
 import { operation } from "./tracing.ts"
 import { version } from "./version.ts"
@@ -120,15 +124,18 @@ export const make = Effect.fnUntraced(function* <R>(
   }
 
   /** Sends a request for a fiber that runs it at once. */
-  const send = <M extends Method.Method>(
+  const send = <M extends Method.Method, B, F>(
     fiber: Fiber.Fiber<unknown, unknown>,
     method: M,
     params: Method.Params<M>,
     how: How,
-    more: Pick<Connection.Asking, "mirrored" | "refreshed" | "repeatable">
-  ): Effect.Effect<Method.Result<M>, McpClientError> => {
+    more: Pick<Connection.Asking, "mirrored" | "refreshed" | "repeatable">,
+    then: Then<Method.Result<M>, McpClientError, B, F>
+  ): Effect.Effect<B, F> => {
     const asking = askingOf(fiber, method, params, how, more)
-    return Result.isFailure(asking) ? refuse(asking.failure) : connection.ask(fiber, method, params, asking.success)
+    return Result.isFailure(asking)
+      ? then.onFailure(new McpClientError({ server, reason: asking.failure }))
+      : connection.ask(fiber, method, params, asking.success, then)
   }
 
   const extension = (
@@ -151,7 +158,9 @@ export const make = Effect.fnUntraced(function* <R>(
     how: How = {}
   ): Effect.Effect<Method.Result<M>, McpClientError> =>
     Effect.withFiber((fiber) =>
-      caching.through(method, params, how, () => send(fiber, method, params, how, { repeatable: !mayChange(method) }))
+      caching.through(method, params, how, () =>
+        send(fiber, method, params, how, { repeatable: !mayChange(method) }, asItEnds())
+      )
     )
 
   const pagesOf = <M extends ListMethod>(method: M, how: How | undefined) => ({
@@ -211,23 +220,25 @@ export const make = Effect.fnUntraced(function* <R>(
   })
 
   /** One round of a call, with the headers its tool declares. */
-  const callOnce = (
+  const callOnce = <B>(
     fiber: Fiber.Fiber<unknown, unknown>,
     name: string,
     args: JsonRpc.JsonObject,
     retry: Rounds.Retry,
-    how: CallOptions
-  ): Effect.Effect<Method.Result<"tools/call">, McpClientError> => {
+    how: CallOptions,
+    then: Then<Method.Result<"tools/call">, McpClientError, B, McpClientError>
+  ): Effect.Effect<B, McpClientError> => {
     const { definition, task } = how
     const mirrored = toolbox.mirrored(name, args, definition)
-    if (Result.isFailure(mirrored)) return Effect.fail(mirrored.failure)
+    if (Result.isFailure(mirrored)) return then.onFailure(mirrored.failure)
     const asked = task === undefined ? undefined : taskOf(name, task, definition)
     const params = { name, arguments: args, ...retry, ...asked }
-    return send(fiber, "tools/call", params, how, {
+    const more = {
       mirrored: mirrored.success,
       refreshed: () => refreshed(name, args),
       repeatable: how.repeatable ?? toolbox.isRepeatable(name, definition)
-    })
+    }
+    return send(fiber, "tools/call", params, how, more, then)
   }
 
   /** The same where only one round is made. */
@@ -237,10 +248,12 @@ export const make = Effect.fnUntraced(function* <R>(
     retry: Rounds.Retry,
     how: CallOptions
   ): Effect.Effect<Method.Result<"tools/call">, McpClientError> =>
-    Effect.flatMap(
-      Effect.withFiber((fiber) => callOnce(fiber, name, args, retry, how)),
-      (result): Effect.Effect<Method.Result<"tools/call">, McpClientError> =>
-        Rounds.isInputRequired(result) ? Effect.succeed(result) : toolbox.checkOutput(name, result, how.definition)
+    Effect.withFiber((fiber) =>
+      callOnce(fiber, name, args, retry, how, {
+        onSuccess: (result): Effect.Effect<Method.Result<"tools/call">, McpClientError> =>
+          Rounds.isInputRequired(result) ? Effect.succeed(result) : toolbox.checkOutput(name, result, how.definition),
+        onFailure: Effect.fail
+      })
     )
 
   /** The member that asks for a task, where server and tool say that they can make one. */
@@ -264,12 +277,12 @@ export const make = Effect.fnUntraced(function* <R>(
     how: CallOptions,
     onRound?: (asked: Asked) => void
   ) =>
-    Rounds.drive({
+    Rounds.drive<Tool.CallResult>({
       server,
       method: "tools/call",
       respond,
       onRound,
-      ask: (retry) => callOnce(fiber, name, args, retry, how),
+      ask: (retry, then) => callOnce(fiber, name, args, retry, how, then),
       accept: (result) => toolbox.checkOutput(name, result, how.definition)
     })
 
@@ -324,11 +337,12 @@ export const make = Effect.fnUntraced(function* <R>(
     listPrompts: (how) => operation("McpClient.listPrompts", () => listPrompts(how)),
     getPrompt: (name, args = {}, how) =>
       operation("McpClient.getPrompt", () =>
-        Rounds.drive({
+        Rounds.drive<Prompt.GetResult>({
           server,
           method: "prompts/get",
           respond,
-          ask: (retry) => request("prompts/get", { name, arguments: args, ...retry }, how),
+          ask: (retry, then) =>
+            Effect.matchEffect(request("prompts/get", { name, arguments: args, ...retry }, how), then),
           accept: Effect.succeed
         })
       ),
@@ -336,11 +350,11 @@ export const make = Effect.fnUntraced(function* <R>(
     listResourceTemplates: (how) => operation("McpClient.listResourceTemplates", () => listResourceTemplates(how)),
     readResource: (uri, how) =>
       operation("McpClient.readResource", () =>
-        Rounds.drive({
+        Rounds.drive<Resource.ReadResult>({
           server,
           method: "resources/read",
           respond,
-          ask: (retry) => request("resources/read", { uri, ...retry }, how),
+          ask: (retry, then) => Effect.matchEffect(request("resources/read", { uri, ...retry }, how), then),
           accept: Effect.succeed
         })
       ),

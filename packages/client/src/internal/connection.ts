@@ -34,13 +34,14 @@ export interface Connection {
     params: Method.Params<M>,
     asking: Asking
   ) => Effect.Effect<Method.Result<M>, McpClientError>
-  /** The same for a fiber that runs it at once. */
-  readonly ask: <M extends Method.Method>(
+  /** The same for a fiber that runs it at once, and goes on with what came of it. */
+  readonly ask: <M extends Method.Method, B, F>(
     fiber: Fiber.Fiber<unknown, unknown>,
     method: M,
     params: Method.Params<M>,
-    asking: Asking
-  ) => Effect.Effect<Method.Result<M>, McpClientError>
+    asking: Asking,
+    then: Session.Then<Method.Result<M>, McpClientError, B, F>
+  ) => Effect.Effect<B, F>
   /** The same for a method that the protocol does not define. */
   readonly extension: (
     fiber: Fiber.Fiber<unknown, unknown>,
@@ -244,14 +245,20 @@ export const open = Effect.fnUntraced(function* <R>(
     how: Asking
   ): Effect.Effect<Session.Session | undefined, McpClientError> => {
     const silent = trouble.reason._tag === "RequestTimedOut"
-    return Effect.matchEffect(over.ask(fiber, "server/discover", {}, { limit: { idle: probing, total: probing } }), {
-      onSuccess: () => Effect.succeed(silent && trouble.repeatable ? over : undefined),
-      onFailure: () =>
-        Effect.map(renewed(over, trouble.method, how, trouble.reason.message, true), (session) => {
-          const moved = session.agreement.era !== over.agreement.era
-          return (silent ? trouble.repeatable : moved && Healing.mayGoAgain(trouble)) ? session : undefined
-        })
-    })
+    return over.ask(
+      fiber,
+      "server/discover",
+      {},
+      { limit: { idle: probing, total: probing } },
+      {
+        onSuccess: () => Effect.succeed(silent && trouble.repeatable ? over : undefined),
+        onFailure: () =>
+          Effect.map(renewed(over, trouble.method, how, trouble.reason.message, true), (session) => {
+            const moved = session.agreement.era !== over.agreement.era
+            return (silent ? trouble.repeatable : moved && Healing.mayGoAgain(trouble)) ? session : undefined
+          })
+      }
+    )
   }
 
   /** What only reads waits no longer than a probe, as long as nobody knows whether the server speaks like this. */
@@ -260,74 +267,98 @@ export const open = Effect.fnUntraced(function* <R>(
       ? { ...asking, limit: { ...asking.limit, idle: probing } }
       : asking
 
-  const attempt = <M extends string, P, A>(
-    send: Send<M, P, A>,
+  /** Mends what went wrong and sends again, or says what it was. */
+  const heal = <A>(
+    sent: Sent<A>,
     over: Session.Session,
-    fiber: Fiber.Fiber<unknown, unknown>,
-    method: M,
-    params: P,
     asking: Asking,
-    tried: ReadonlyArray<Healing.Remedy>
-  ): Effect.Effect<A, McpClientError> =>
-    Effect.catch(send(over, fiber, method, params, patiently(over, asking)), (reason) => {
-      const trouble = {
-        reason,
-        method,
-        repeatable: asking.repeatable,
-        pipe,
-        reopenable: options.transport.reopenable,
-        adaptable,
-        version: over.revision.version,
-        unproven: isUnproven(over)
-      }
-      const row = Healing.remedyFor(trouble)
-      if (row === undefined || isClosed() || tried.includes(row.remedy)) {
-        // By then the end of a wire is noticed, so whoever sends next need not find out.
-        return Effect.andThen(Effect.yieldNow, Effect.fail(fail(Healing.verdictOn(trouble))))
-      }
-      const again = (over: Session.Session, how = asking) =>
-        attempt(send, over, fiber, method, params, how, [...tried, row.remedy])
-      switch (row.remedy) {
-        case "resend":
-          return again(over)
-        case "refreshTools":
-          return asking.refreshed === undefined
-            ? Effect.fail(fail(reason))
-            : Effect.flatMap(asking.refreshed(), (mirrored) => again(over, { ...asking, mirrored }))
-        case "recheck":
-          return Effect.flatMap(recheck(over, fiber, trouble, asking), (session) =>
-            session === undefined ? Effect.fail(fail(reason)) : again(session)
-          )
-        case "newVersion":
-          return again(speak(over, Healing.versionsIn(reason)[0]))
-        case "renew":
-          return Effect.flatMap(
-            renewed(over, method, asking, reason.message, trouble.unproven || Healing.versionsIn(reason).length > 0),
-            (session) => again(session)
-          )
-      }
+    tried: ReadonlyArray<Healing.Remedy>,
+    reason: Reason
+  ): Effect.Effect<A, McpClientError> => {
+    const { fiber, method } = sent
+    const trouble = {
+      reason,
+      method,
+      repeatable: asking.repeatable,
+      pipe,
+      reopenable: options.transport.reopenable,
+      adaptable,
+      version: over.revision.version,
+      unproven: isUnproven(over)
+    }
+    const row = Healing.remedyFor(trouble)
+    if (row === undefined || isClosed() || tried.includes(row.remedy)) {
+      // By then the end of a wire is noticed, so whoever sends next need not find out.
+      return Effect.andThen(Effect.yieldNow, Effect.fail(fail(Healing.verdictOn(trouble))))
+    }
+    const again = (over: Session.Session, how = asking) =>
+      attempt(sent, over, how, [...tried, row.remedy], Session.asItEnds<A, McpClientError>())
+    switch (row.remedy) {
+      case "resend":
+        return again(over)
+      case "refreshTools":
+        return asking.refreshed === undefined
+          ? Effect.fail(fail(reason))
+          : Effect.flatMap(asking.refreshed(), (mirrored) => again(over, { ...asking, mirrored }))
+      case "recheck":
+        return Effect.flatMap(recheck(over, fiber, trouble, asking), (session) =>
+          session === undefined ? Effect.fail(fail(reason)) : again(session)
+        )
+      case "newVersion":
+        return again(speak(over, Healing.versionsIn(reason)[0]))
+      case "renew":
+        return Effect.flatMap(
+          renewed(over, method, asking, reason.message, trouble.unproven || Healing.versionsIn(reason).length > 0),
+          (session) => again(session)
+        )
+    }
+  }
+
+  const attempt = <A, B, F>(
+    sent: Sent<A>,
+    over: Session.Session,
+    asking: Asking,
+    tried: ReadonlyArray<Healing.Remedy>,
+    then: Session.Then<A, McpClientError, B, F>
+  ): Effect.Effect<B, F> =>
+    sent.send(over, patiently(over, asking), {
+      onSuccess: then.onSuccess,
+      onFailure: (reason) => Effect.matchEffect(heal(sent, over, asking, tried, reason), then)
     })
 
-  const through = <M extends string, P, A>(
-    send: Send<M, P, A>,
-    fiber: Fiber.Fiber<unknown, unknown>,
-    method: M,
-    params: P,
-    asking: Asking
-  ): Effect.Effect<A, McpClientError> =>
+  const through = <A, B, F>(
+    sent: Sent<A>,
+    asking: Asking,
+    then: Session.Then<A, McpClientError, B, F>
+  ): Effect.Effect<B, F> =>
     isReady()
-      ? attempt(send, session, fiber, method, params, asking, [])
-      : Effect.flatMap(current(method, asking), (over) => attempt(send, over, fiber, method, params, asking, []))
+      ? attempt(sent, session, asking, nothingTried, then)
+      : Effect.matchEffect(
+          Effect.flatMap(current(sent.method, asking), (over) =>
+            attempt(sent, over, asking, nothingTried, Session.asItEnds<A, McpClientError>())
+          ),
+          then
+        )
 
-  const ask: Connection["ask"] = (fiber, method, params, asking) =>
-    through(asked<typeof method>, fiber, method, params, asking)
+  const ask: Connection["ask"] = (fiber, method, params, asking, then) =>
+    through(
+      { fiber, method, send: (over, asking, then) => over.ask(fiber, method, params, asking, then) },
+      asking,
+      then
+    )
 
   return {
     session: () => session,
     state,
     ask,
-    request: (method, params, asking) => Effect.withFiber((fiber) => ask(fiber, method, params, asking)),
-    extension: (fiber, method, params, asking) => through(extended, fiber, method, params, asking),
+    request: (method, params, asking) =>
+      Effect.withFiber((fiber) => ask(fiber, method, params, asking, Session.asItEnds())),
+    extension: (fiber, method, params, asking) =>
+      through(
+        { fiber, method, send: (over, asking, then) => over.extension(fiber, method, params, asking, then) },
+        asking,
+        Session.asItEnds()
+      ),
     notify: (notification, asking) =>
       Effect.flatMap(current(notification.method, asking), ({ revision, wire }) =>
         Effect.mapError(wire.send(notification, revision), (cause) =>
@@ -337,25 +368,18 @@ export const open = Effect.fnUntraced(function* <R>(
   }
 })
 
-/** How a request goes over a session. */
-type Send<M extends string, P, A> = (
-  over: Session.Session,
-  fiber: Fiber.Fiber<unknown, unknown>,
-  method: M,
-  params: P,
-  asking: Session.Asking
-) => Effect.Effect<A, Reason>
+/** A request, and how it goes over a session. */
+interface Sent<A> {
+  readonly fiber: Fiber.Fiber<unknown, unknown>
+  readonly method: string
+  readonly send: <B, F>(
+    over: Session.Session,
+    asking: Session.Asking,
+    then: Session.Then<A, Reason, B, F>
+  ) => Effect.Effect<B, F>
+}
 
-const asked = <M extends Method.Method>(
-  over: Session.Session,
-  fiber: Fiber.Fiber<unknown, unknown>,
-  method: M,
-  params: Method.Params<M>,
-  asking: Session.Asking
-) => over.ask(fiber, method, params, asking)
-
-const extended: Send<string, JsonRpc.JsonObject, JsonRpc.JsonObject> = (over, fiber, method, params, asking) =>
-  over.extension(fiber, method, params, asking)
+const nothingTried: ReadonlyArray<Healing.Remedy> = []
 
 /** Whether the wire is gone by now, noticed or not. */
 const hasEnded = ({ wire }: Session.Session): Effect.Effect<boolean> =>
@@ -372,7 +396,9 @@ const beating = (
   const { ended } = session.wire
   if (every === undefined || !session.revision.supports("ping")) return ended
   const idle = Duration.toMillis(every)
-  const heartbeat = Effect.withFiber((fiber) => session.ask(fiber, "ping", {}, { limit: { idle, total: idle } })).pipe(
+  const heartbeat = Effect.withFiber((fiber) =>
+    session.ask(fiber, "ping", {}, { limit: { idle, total: idle } }, Session.asItEnds())
+  ).pipe(
     // An error is an answer: the server lives.
     Effect.catchIf(
       ({ _tag }) => _tag === "ServerError" || _tag === "InvalidResult",

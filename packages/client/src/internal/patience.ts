@@ -1,11 +1,10 @@
 /**
  * Time limits of requests, all kept by one timer.
  *
- * A wire that can be told to give up is told so by the timer, and no fiber is made. Over any other wire, or through
- * middleware, a request runs in a fiber of its own, which the timer interrupts. The timer sleeps on Effect's clock until
- * the earliest limit, and only while something is waited for.
+ * A request in plain calls is given up by the timer, and no fiber is made. Over a wire without them, or through middleware,
+ * a request runs in a fiber of its own, which the timer interrupts. The timer sleeps on Effect's clock until the earliest
+ * limit, and only while something is waited for.
  */
-import { Closed, type Reason } from "@mcp-effect/transport/TransportError"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -25,19 +24,17 @@ export interface Waiting {
   readonly limit: Limit
   /** When its time is up, unless there is a sign of life before. */
   until: number
-  /** What passed, in milliseconds, once its time was up. */
-  passed: number | undefined
-  /** Gives up. */
-  abandon: ((reason: Reason) => void) | undefined
+  /** Told once, with the milliseconds that passed, when the time is up. */
+  readonly expire: (passed: number) => void
 }
 
 export interface Patience {
-  /** Begins to count the time of a request. */
-  readonly begin: (limit: Limit) => Waiting
+  /** Begins to wait. */
+  readonly begin: (limit: Limit, expire: Waiting["expire"]) => Waiting
   /** Starts the idle time again. */
   readonly alive: (waiting: Waiting) => void
-  /** Keeps the limit, for a wire that can be told (`ExchangeOptions.untilOver`), until what it gives back is called. */
-  readonly keep: (waiting: Waiting, abandon: (reason: Reason) => void) => () => void
+  /** Waits no longer. */
+  readonly end: (waiting: Waiting) => void
   /**
    * Runs an effect under a limit; past it the effect is interrupted and `expired` says what the caller gets. `alive`
    * starts the idle time again.
@@ -48,8 +45,6 @@ export interface Patience {
     expired: (limit: number) => Effect.Effect<never, E>
   ) => Effect.Effect<A, E>
 }
-
-const timeIsUp = new Closed({ because: "the caller stopped waiting" })
 
 export const make = Effect.fnUntraced(function* (): Effect.fn.Return<Patience, never, Scope.Scope> {
   const scope = yield* Effect.scope
@@ -74,8 +69,7 @@ export const make = Effect.fnUntraced(function* (): Effect.fn.Return<Patience, n
       if (waiting.until > now) earliest = Math.min(earliest, waiting.until)
       else {
         all.delete(waiting)
-        waiting.passed = waiting.until - waiting.began
-        waiting.abandon?.(timeIsUp)
+        waiting.expire(waiting.until - waiting.began)
       }
     }
     if (earliest !== Number.POSITIVE_INFINITY) sleep(earliest, now)
@@ -84,12 +78,17 @@ export const make = Effect.fnUntraced(function* (): Effect.fn.Return<Patience, n
   const sleep = (at: number, now: number) => {
     if (closed) return
     timer?.fiber.interruptUnsafe()
-    timer = { at, fiber: runIn(Effect.andThen(Effect.sleep(Duration.millis(at - now)), Effect.sync(wake))) }
+    // At least a moment, so that nobody is told before they know what for.
+    const moment = Duration.millis(Math.max(1, at - now))
+    timer = { at, fiber: runIn(Effect.andThen(Effect.sleep(moment), Effect.sync(wake))) }
   }
 
-  const begin = (limit: Limit): Waiting => {
+  const begin = (limit: Limit, expire: Waiting["expire"]): Waiting => {
     const began = clock.currentTimeMillisUnsafe()
-    return { began, limit, until: began + Math.min(limit.idle, limit.total), passed: undefined, abandon: undefined }
+    const waiting = { began, limit, until: began + Math.min(limit.idle, limit.total), expire }
+    all.add(waiting)
+    if (waiting.until < (timer?.at ?? Number.POSITIVE_INFINITY)) sleep(waiting.until, began)
+    return waiting
   }
 
   const alive = (waiting: Waiting) => {
@@ -97,32 +96,26 @@ export const make = Effect.fnUntraced(function* (): Effect.fn.Return<Patience, n
     waiting.until = Math.min(clock.currentTimeMillisUnsafe() + limit.idle, began + limit.total)
   }
 
-  const keep = (waiting: Waiting, abandon: (reason: Reason) => void) => {
-    waiting.abandon = abandon
-    all.add(waiting)
-    if (waiting.until < (timer?.at ?? Number.POSITIVE_INFINITY)) sleep(waiting.until, waiting.began)
-    return () => void all.delete(waiting)
-  }
+  const end = (waiting: Waiting) => void all.delete(waiting)
 
   return {
     begin,
     alive,
-    keep,
+    end,
     within: (limit, effect, expired) =>
       Effect.withFiber((caller) =>
         Effect.callback((resume) => {
-          const waiting = begin(limit)
-          const fiber = Effect.runForkWith(caller.context)(effect(() => alive(waiting)))
-          const over = keep(waiting, () => {
-            resume(expired(waiting.passed ?? 0))
+          const waiting = begin(limit, (passed) => {
+            resume(expired(passed))
             fiber.interruptUnsafe()
           })
+          const fiber = Effect.runForkWith(caller.context)(effect(() => alive(waiting)))
           fiber.addObserver((exit) => {
-            over()
+            end(waiting)
             resume(exit)
           })
           return Effect.suspend(() => {
-            over()
+            end(waiting)
             return Fiber.interrupt(fiber)
           })
         })

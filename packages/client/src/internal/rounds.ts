@@ -11,6 +11,7 @@ import * as Result from "effect/Result"
 import * as Limits from "../Limits.ts"
 import { InputRequired, McpClientError } from "../McpClientError.ts"
 import type { Respondent } from "./questions.ts"
+import { asItEnds, type Then } from "./session.ts"
 import { questionsIn } from "./urlRequired.ts"
 
 /** The two members that make a request a retry. */
@@ -83,17 +84,23 @@ interface Driving<A> {
   readonly server: string
   readonly method: string
   readonly respond: Respondent["respond"]
-  readonly ask: (retry: Retry) => Effect.Effect<A | InputRequiredResult.InputRequired, McpClientError>
+  /** Makes the request, and goes on with what came of it. */
+  readonly ask: <B>(
+    retry: Retry,
+    then: Then<A | InputRequiredResult.InputRequired, McpClientError, B, McpClientError>
+  ) => Effect.Effect<B, McpClientError>
   /** Takes the result, once there is one. */
   readonly accept: (result: A) => Effect.Effect<A, McpClientError>
   readonly onRound?: ((asked: InputRequiredResult.InputRequired) => void) | undefined
 }
 
+const first: Retry = {}
+
 /** Almost every request is answered in its first round, so that one is kept cheap. */
 export const drive = <A extends { readonly resultType?: string | undefined }>(
   driving: Driving<A>
 ): Effect.Effect<A, McpClientError> =>
-  Effect.matchEffect(driving.ask({}), {
+  driving.ask<A>(first, {
     onSuccess: (result) => (isInputRequired(result) ? goOn(driving, result) : driving.accept(result)),
     onFailure: (error) => (questionsIn(error) === undefined ? Effect.fail(error) : openAndAskAgain(driving, error))
   })
@@ -115,7 +122,7 @@ const goOn = Effect.fnUntraced(function* <A extends { readonly resultType?: stri
     const inputResponses = yield* Effect.mapError(answers(asked.inputRequests, respond, opened), refuse)
     if (inputResponses === undefined) yield* Effect.sleep(pauseWithoutQuestions(quiet++))
     else quiet = 0
-    const result = yield* ask(retryOf(asked, inputResponses))
+    const result = yield* ask(retryOf(asked, inputResponses), asItEnds())
     if (!isInputRequired(result)) return yield* accept(result)
     asked = result
   }
@@ -141,7 +148,7 @@ const openAndAskAgain = Effect.fnUntraced(function* <A extends { readonly result
     const given = yield* Effect.mapError(answers(inputRequests, respond, opened), () => error)
     const refused = Object.values(given ?? {}).find((answer) => "action" in answer && answer.action !== "accept")
     if (refused !== undefined) return yield* refuse("the user did not open the address")
-    const next = yield* Effect.result(ask({}))
+    const next = yield* Effect.result(ask({}, asItEnds()))
     if (Result.isSuccess(next)) {
       return yield* isInputRequired(next.success) ? goOn(driving, next.success) : accept(next.success)
     }

@@ -16,10 +16,12 @@ import type * as Method from "@mcp-effect/protocol/Method"
 import type * as Progress from "@mcp-effect/protocol/Progress"
 import type { CannotCarry, MethodNotInRevision } from "@mcp-effect/protocol/ProtocolError"
 import * as Revision from "@mcp-effect/protocol/Revision"
+import type { Decoded } from "@mcp-effect/protocol/Revision"
 import * as Task from "@mcp-effect/protocol/Task"
 import type { Era, Version } from "@mcp-effect/protocol/Version"
-import type { ExchangeOptions, Incoming, Kind, Transport, Wire } from "@mcp-effect/transport/Transport"
+import type { ExchangeOptions, Incoming, Kind, Plain, Transport, Wire } from "@mcp-effect/transport/Transport"
 import type { TransportError } from "@mcp-effect/transport/TransportError"
+import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -42,7 +44,7 @@ import { Partition } from "../ResultCache.ts"
 import { mayChange } from "./healing.ts"
 import type { Inbound } from "./inbound.ts"
 import * as NegotiationPort from "./negotiationPort.ts"
-import type { Limit, Patience, Waiting } from "./patience.ts"
+import type { Limit, Patience } from "./patience.ts"
 import { isTraced, traced } from "./tracing.ts"
 
 /** How one request is made. */
@@ -58,6 +60,17 @@ export interface Asking {
   readonly onNotification?: ((notification: JsonRpc.Notification) => void) | undefined
 }
 
+/** What is made of how a request ended, in the way of `Effect.matchEffect`. */
+export interface Then<A, E, B, F> {
+  readonly onSuccess: (value: A) => Effect.Effect<B, F>
+  readonly onFailure: (reason: E) => Effect.Effect<B, F>
+}
+
+const plainEnd = { onSuccess: Effect.succeed, onFailure: Effect.fail }
+
+/** Nothing more is made of it. */
+export const asItEnds = <A, E>(): Then<A, E, A, E> => plainEnd
+
 export interface Session {
   readonly agreement: Agreement
   readonly transport: Kind
@@ -70,20 +83,22 @@ export interface Session {
   readonly isProven: () => boolean
   /** The same session, spoken in another version of the same era. */
   readonly speaking: (version: Version) => Session
-  /** Makes a request of a fiber, to be run by it at once. */
-  readonly ask: <M extends Method.Method>(
+  /** Makes a request of a fiber, to be run by it at once, and goes on with what came of it. */
+  readonly ask: <M extends Method.Method, B, F>(
     fiber: Fiber.Fiber<unknown, unknown>,
     method: M,
     params: Method.Params<M>,
-    asking: Asking
-  ) => Effect.Effect<Method.Result<M>, Reason>
+    asking: Asking,
+    then: Then<Method.Result<M>, Reason, B, F>
+  ) => Effect.Effect<B, F>
   /** The same for a method that no revision knows: what it says goes and comes as it is. */
-  readonly extension: (
+  readonly extension: <B, F>(
     fiber: Fiber.Fiber<unknown, unknown>,
     method: string,
     params: JsonRpc.JsonObject,
-    asking: Asking
-  ) => Effect.Effect<JsonRpc.JsonObject, Reason>
+    asking: Asking,
+    then: Then<JsonRpc.JsonObject, Reason, B, F>
+  ) => Effect.Effect<B, F>
 }
 
 export interface Options<R> {
@@ -223,45 +238,119 @@ interface Line extends Pick<Options<never>, "inbound" | "middleware" | "nextId" 
   readonly report: (diagnostic: Diagnostic) => Effect.Effect<void>
 }
 
+/** A request as it is written. */
+interface Written {
+  readonly id: JsonRpc.RequestId
+  readonly method: string
+  readonly params: JsonRpc.JsonObject | undefined
+  readonly asking: Asking
+}
+
+/** A request, and how its answer is read. */
+interface Asked<M extends string, A> extends Written {
+  readonly method: M
+  readonly read: (method: M, response: JsonRpc.Response) => Result.Result<Decoded<A>, Reason>
+}
+
 /** Requests over a line, as one revision writes and reads them. */
 const asker = (line: Line, revision: Revision.Revision): Pick<Session, "ask" | "extension"> => {
   const { inbound, isOver, middleware, nextId, patience, proves, report, server, wire } = line
   const stamp = revision.stamp(line.sender)
   const tasks = acceptsTasks(revision, line.sender)
-  /** Middleware may wait on its own, so there the time is kept from outside. */
-  const givesUp = wire.abandons === wire.exchange && middleware.length === 0
+  /** The short way, unless somebody stands in it. */
+  const begin = wire.plain?.exchange === wire.exchange && middleware.length === 0 ? wire.plain.begin : undefined
 
   const read = <M extends Method.Method>(
     method: M,
     response: JsonRpc.Response
-  ): Effect.Effect<Method.Result<M>, Reason> => {
-    if (!("result" in response)) return refused(method, response.error)
+  ): Result.Result<Decoded<Method.Result<M>>, Reason> => {
+    if (!("result" in response)) return Result.fail(refused(method, response.error))
     const decoded = tasks
       ? revision.decode(method, response.result, acceptsTask)
       : revision.decode(method, response.result)
-    if (Result.isFailure(decoded)) return Effect.fail(decoded.failure)
+    if (Result.isFailure(decoded)) return Result.fail(decoded.failure)
     const { rejected, value } = decoded.success
     proves()
-    if (isTask<M>(value)) return Effect.fail(new BecameTask({ method, task: value }))
-    if (rejected.length === 0) return Effect.succeed(value)
-    return Effect.as(
+    return isTask<M>(value) ? Result.fail(new BecameTask({ method, task: value })) : Result.succeed({ value, rejected })
+  }
+
+  const readExtension = (
+    method: string,
+    response: JsonRpc.Response
+  ): Result.Result<Decoded<JsonRpc.JsonObject>, Reason> => {
+    if (!("result" in response)) return Result.fail(refused(method, response.error))
+    proves()
+    return Result.succeed({ value: response.result, rejected: nothing })
+  }
+
+  const goOn = <M extends string, A, B, F>(
+    { method, read }: Asked<M, A>,
+    response: JsonRpc.Response,
+    then: Then<A, Reason, B, F>
+  ): Effect.Effect<B, F> => {
+    const decoded = read(method, response)
+    if (Result.isFailure(decoded)) return then.onFailure(decoded.failure)
+    const { rejected, value } = decoded.success
+    if (rejected.length === 0) return then.onSuccess(value)
+    return Effect.andThen(
       Effect.forEach(
         rejected,
         ({ because, name, pointer }) => report(Diagnostic.ItemRejected({ server, method, pointer, name, because })),
         { discard: true }
       ),
-      value
+      Effect.suspend(() => then.onSuccess(value))
     )
   }
 
-  const readExtension = (method: string, response: JsonRpc.Response): Effect.Effect<JsonRpc.JsonObject, Reason> => {
-    if (!("result" in response)) return refused(method, response.error)
-    proves()
-    return Effect.succeed(response.result)
+  const requestOf = (
+    { asking, id, method, params }: Written,
+    trace: JsonRpc.JsonObject | undefined
+  ): JsonRpc.Request => {
+    const stamped = stamp(params, extraOf(asking, id, trace))
+    return stamped === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params: stamped }
   }
 
-  const send = (request: JsonRpc.Request, how: ExchangeOptions) => {
-    if (middleware.length === 0) return wire.exchange(request, how)
+  const howOf = ({ asking, id }: Written, alive: () => void): ExchangeOptions => ({
+    revision,
+    interim: interimOf(asking, id, revision, inbound, alive),
+    mirrored: asking.mirrored
+  })
+
+  /** In plain calls: one pause of the fiber, and no effect but what is made of the end. */
+  const plainly = <M extends string, A, B, F>(
+    begin: Plain["begin"],
+    fiber: Fiber.Fiber<unknown, unknown>,
+    asked: Asked<M, A>,
+    trace: JsonRpc.JsonObject | undefined,
+    then: Then<A, Reason, B, F>
+  ): Effect.Effect<B, F> =>
+    Effect.callback((resume) => {
+      const { asking, method } = asked
+      const neverLeft = isOver()
+      const waiting = patience.begin(asking.limit, (passed) => {
+        leave()
+        resume(then.onFailure(timedOut(method, passed)))
+      })
+      const finish = (exit: Exit.Exit<JsonRpc.Response, TransportError>) => {
+        if (Exit.isSuccess(exit)) return goOn(asked, exit.value, then)
+        const failure = Cause.findError(exit.cause)
+        return Result.isSuccess(failure)
+          ? then.onFailure(answered(failure.success, method, neverLeft))
+          : Effect.failCause(failure.failure)
+      }
+      const how = howOf(asked, () => patience.alive(waiting))
+      const leave = begin(requestOf(asked, trace), how, fiber, (exit) => {
+        patience.end(waiting)
+        // Read by the fiber, which a fault in the reading then ends, and not the wire.
+        resume(Effect.suspend(() => finish(exit)))
+      })
+      return Effect.suspend(() => {
+        patience.end(waiting)
+        return leave()
+      })
+    })
+
+  const exchange = (request: JsonRpc.Request, how: ExchangeOptions) => {
     const through = middleware.reduceRight<Next>(
       (next, layer) => (request) => layer(request, next),
       (request) => wire.exchange(request, how)
@@ -269,88 +358,72 @@ const asker = (line: Line, revision: Revision.Revision): Pick<Session, "ask" | "
     return through(request)
   }
 
-  const exchange = <M extends string, A>(
-    id: JsonRpc.RequestId,
-    method: M,
-    written: JsonRpc.JsonObject | undefined,
-    asking: Asking,
-    read: Read<M, A>,
-    trace: JsonRpc.JsonObject | undefined,
-    waiting: Waiting | undefined,
-    alive?: () => void
-  ): Effect.Effect<A, Reason> => {
-    const neverLeft = isOver()
-    const params = stamp(written, extraOf(asking, id, trace))
-    const sent = send(params === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params }, {
-      revision,
-      interim: interimOf(asking, id, revision, inbound, alive),
-      mirrored: asking.mirrored,
-      untilOver: waiting === undefined ? undefined : (abandon) => patience.keep(waiting, abandon)
-    })
-    return Effect.matchEffect(sent, {
-      onFailure: (cause) =>
-        waiting?.passed === undefined ? answered(cause, method, neverLeft) : timedOut(method, waiting.passed),
-      onSuccess: (response) => read(method, response)
-    })
-  }
-
-  const within = <M extends string, A>(
-    id: JsonRpc.RequestId,
-    method: M,
-    written: JsonRpc.JsonObject | undefined,
-    asking: Asking,
-    read: Read<M, A>,
+  /** As an effect. Middleware and the wires of others may wait on their own, so the time is kept from outside. */
+  const guarded = <M extends string, A>(
+    asked: Asked<M, A>,
     trace: JsonRpc.JsonObject | undefined
   ): Effect.Effect<A, Reason> => {
-    if (givesUp) {
-      const waiting = patience.begin(asking.limit)
-      const alive = asking.resetOnProgress === true ? () => patience.alive(waiting) : undefined
-      return exchange(id, method, written, asking, read, trace, waiting, alive)
-    }
+    const { asking, method } = asked
     return patience.within<A, Reason>(
       asking.limit,
-      (alive) => exchange(id, method, written, asking, read, trace, undefined, alive),
-      (limit) => timedOut(method, limit)
+      (alive) => {
+        const neverLeft = isOver()
+        return Effect.matchEffect(exchange(requestOf(asked, trace), howOf(asked, alive)), {
+          onFailure: (cause) => Effect.fail(answered(cause, method, neverLeft)),
+          onSuccess: (response) => goOn(asked, response, asItEnds<A, Reason>())
+        })
+      },
+      (passed) => Effect.fail(timedOut(method, passed))
     )
   }
 
-  const ask = <M extends string, A>(
+  const once = <M extends string, A, B, F>(
     fiber: Fiber.Fiber<unknown, unknown>,
-    method: M,
-    written: JsonRpc.JsonObject | undefined,
-    asking: Asking,
-    read: Read<M, A>
-  ): Effect.Effect<A, Reason> => {
-    const id = nextId()
-    if (!isTraced(fiber)) return within(id, method, written, asking, read, undefined)
-    const facts = { id, method, params: written, server, transport: line.transport, version: revision.version }
-    return traced(facts, (trace) => within(id, method, written, asking, read, trace))
+    asked: Asked<M, A>,
+    trace: JsonRpc.JsonObject | undefined,
+    then: Then<A, Reason, B, F>
+  ): Effect.Effect<B, F> =>
+    begin === undefined ? Effect.matchEffect(guarded(asked, trace), then) : plainly(begin, fiber, asked, trace, then)
+
+  const ask = <M extends string, A, B, F>(
+    fiber: Fiber.Fiber<unknown, unknown>,
+    asked: Asked<M, A>,
+    then: Then<A, Reason, B, F>
+  ): Effect.Effect<B, F> => {
+    if (!isTraced(fiber)) return once(fiber, asked, undefined, then)
+    const { id, method, params } = asked
+    const facts = { id, method, params, server, transport: line.transport, version: revision.version }
+    return Effect.matchEffect(
+      traced(facts, (trace) => once(fiber, asked, trace, asItEnds<A, Reason>())),
+      then
+    )
   }
 
   return {
-    ask: (fiber, method, params, asking) => {
+    ask: (fiber, method, params, asking, then) => {
       const encoded = revision.encode(method, params)
-      if (Result.isFailure(encoded)) return unsendable(revision.era, encoded.failure)
+      if (Result.isFailure(encoded)) return then.onFailure(unsendable(revision.era, encoded.failure))
       const { dropped, params: written } = encoded.success
-      if (dropped.length === 0) return ask(fiber, method, written, asking, read<typeof method>)
+      const asked = { id: nextId(), method, params: written, asking, read: read<typeof method> }
+      if (dropped.length === 0) return ask(fiber, asked, then)
       return Effect.andThen(
         Effect.forEach(
           dropped,
           ({ because, pointer }) => report(Diagnostic.MemberDropped({ server, method, pointer, because })),
           { discard: true }
         ),
-        Effect.suspend(() => ask(fiber, method, written, asking, read<typeof method>))
+        Effect.suspend(() => ask(fiber, asked, then))
       )
     },
-    extension: (fiber, method, params, asking) => ask(fiber, method, params, asking, readExtension)
+    extension: (fiber, method, params, asking, then) =>
+      ask(fiber, { id: nextId(), method, params, asking, read: readExtension }, then)
   }
 }
 
-/** Makes a result of a response. */
-type Read<M extends string, A> = (method: M, response: JsonRpc.Response) => Effect.Effect<A, Reason>
+const nothing: Decoded<unknown>["rejected"] = []
 
-const refused = (method: string, { code, data, message: text }: JsonRpc.ErrorObject): Effect.Effect<never, Reason> =>
-  Effect.fail(new ServerError({ method, code, text, ...(data === undefined ? {} : { data }) }))
+const refused = (method: string, { code, data, message: text }: JsonRpc.ErrorObject): Reason =>
+  new ServerError({ method, code, text, ...(data === undefined ? {} : { data }) })
 
 /** What a request asks for in `_meta`: progress under its own id, and the trace to go on with. */
 const extraOf = (
@@ -372,7 +445,7 @@ const interimOf = (
   id: JsonRpc.RequestId,
   revision: Revision.Revision,
   inbound: Inbound,
-  alive: (() => void) | undefined
+  alive: () => void
 ): ((message: Incoming) => void) => {
   if (onNotification === undefined && onProgress === undefined && resetOnProgress !== true) return inbound.hear
   return (message) => {
@@ -384,13 +457,12 @@ const interimOf = (
     const { params } = heard.success
     // On an event stream of its own a request may still be told the progress of another (M-PROG-8).
     if (String(params.progressToken) !== String(id)) return
-    if (resetOnProgress === true) alive?.()
+    if (resetOnProgress === true) alive()
     inbound.told(message.method, () => onProgress?.(params))
   }
 }
 
-const timedOut = (method: string, limit: number): Effect.Effect<never, Reason> =>
-  Effect.fail(new RequestTimedOut({ method, limit }))
+const timedOut = (method: string, limit: number): Reason => new RequestTimedOut({ method, limit })
 
 const acceptsTask = ["task"] as const
 
@@ -403,12 +475,8 @@ const isTask = <M extends Method.Method>(value: Method.Result<M> | Task.Created)
 
 const unavailable = { legacy: NotAvailableInLegacy, modern: NotAvailableInModern }
 
-const unsendable = (era: Era, failure: CannotCarry | MethodNotInRevision): Effect.Effect<never, Reason> =>
-  Effect.fail(
-    failure._tag === "CannotCarry"
-      ? failure
-      : new unavailable[era]({ method: failure.method, version: failure.version })
-  )
+const unsendable = (era: Era, failure: CannotCarry | MethodNotInRevision): Reason =>
+  failure._tag === "CannotCarry" ? failure : new unavailable[era]({ method: failure.method, version: failure.version })
 
 /** Statuses of other layers, whose body is not the server's answer whatever it says. */
 const notTheServers = (status: number) => status === 401 || status === 403 || status === 407 || status >= 500
@@ -432,7 +500,7 @@ const mayHaveRun = ({ reason }: TransportError) => {
  * What a failure of the wire means for the request. A status other than 2xx with a JSON-RPC error in its body is the
  * server's answer, unless it speaks of a lost session.
  */
-const answered = (cause: TransportError, method: string, neverLeft: boolean): Effect.Effect<never, Reason> => {
+const answered = (cause: TransportError, method: string, neverLeft: boolean): Reason => {
   const { reason } = cause
   if (
     reason._tag === "HttpRejected" &&
@@ -442,9 +510,7 @@ const answered = (cause: TransportError, method: string, neverLeft: boolean): Ef
   ) {
     return refused(method, reason.error)
   }
-  return Effect.fail(
-    mayChange(method) && !neverLeft && mayHaveRun(cause)
-      ? new OutcomeUnknown({ method, cause })
-      : new WireFailed({ method, cause })
-  )
+  return mayChange(method) && !neverLeft && mayHaveRun(cause)
+    ? new OutcomeUnknown({ method, cause })
+    : new WireFailed({ method, cause })
 }

@@ -16,7 +16,7 @@ import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Result from "effect/Result"
 import type * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import type { Dialect, ExchangeOptions, Incoming, Wire } from "../Transport.ts"
+import type { Dialect, ExchangeOptions, Incoming, Plain, Wire } from "../Transport.ts"
 import { Closed, type HttpRejected, type Reason, TransportError } from "../TransportError.ts"
 import * as Envelope from "./envelope.ts"
 import * as Body from "./httpBody.ts"
@@ -24,6 +24,7 @@ import * as Call from "./httpCall.ts"
 import * as Listen from "./httpListen.ts"
 import * as Reply from "./httpReply.ts"
 import type { Target } from "./httpTarget.ts"
+import { exchanges } from "./plain.ts"
 import * as Reconnect from "./reconnect.ts"
 
 export interface Options {
@@ -202,66 +203,54 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     sweeping ??= Effect.runForkWith(context)(Effect.delay(sweep, linger))
   }
 
-  const exchange: Wire["exchange"] = (request, how) =>
-    Effect.withFiber((caller) =>
-      Effect.callback<JsonRpc.Response, TransportError>((resume) => {
-        if (closed !== undefined) return resume(Effect.fail(closed))
-        const run = Effect.runForkWith(equip(caller.context))
-        let settled = false
-        let entry: Running | undefined
-        let over: (() => void) | undefined
-        let stays = false
-        const settle = (exit: Exit.Exit<JsonRpc.Response, TransportError>) => {
-          if (settled) return
-          settled = true
-          over?.()
-          resume(exit)
-        }
-        const fiber = run(
-          Effect.mapError(
-            work(request, how, settle, () => {
-              stays = true
-              if (entry !== undefined) letLinger(entry.fiber)
-            }),
-            failed
-          )
-        )
-        entry = {
-          fiber,
-          request,
-          answer: (response) => settle(Exit.succeed(response)),
-          end: (failure) => settle(Exit.fail(failure))
-        }
-        const current = entry
-        running.add(current)
-        if (stays) letLinger(fiber)
-        fiber.addObserver((exit) => {
-          running.delete(current)
-          lingering.delete(fiber)
-          if (Exit.isFailure(exit)) settle(Exit.failCause(exit.cause))
-        })
-        const leave = () => {
-          const { cancellation } = how.revision.habits.http
-          if (cancellation === "notification" && how.onInterrupt !== "silent" && request.method !== "initialize") {
-            cancel(request, how.revision)
-          }
-        }
-        if (!settled) {
-          over = how.untilOver?.((reason) => {
-            if (settled) return
-            leave()
-            settle(Exit.fail(failed(reason)))
-            fiber.interruptUnsafe()
-          })
-        }
-        return Effect.suspend(() => {
-          settled = true
-          over?.()
-          leave()
-          return Fiber.interrupt(fiber)
-        })
-      })
+  const begin: Plain["begin"] = (request, how, caller, told) => {
+    if (closed !== undefined) {
+      told(Exit.fail(closed))
+      return () => Effect.void
+    }
+    const run = Effect.runForkWith(equip(caller.context))
+    let settled = false
+    let entry: Running | undefined
+    let stays = false
+    const settle = (exit: Exit.Exit<JsonRpc.Response, TransportError>) => {
+      if (settled) return
+      settled = true
+      told(exit)
+    }
+    const fiber = run(
+      Effect.mapError(
+        work(request, how, settle, () => {
+          stays = true
+          if (entry !== undefined) letLinger(entry.fiber)
+        }),
+        failed
+      )
     )
+    entry = {
+      fiber,
+      request,
+      answer: (response) => settle(Exit.succeed(response)),
+      end: (failure) => settle(Exit.fail(failure))
+    }
+    const current = entry
+    running.add(current)
+    if (stays) letLinger(fiber)
+    fiber.addObserver((exit) => {
+      running.delete(current)
+      lingering.delete(fiber)
+      if (Exit.isFailure(exit)) settle(Exit.failCause(exit.cause))
+    })
+    return () => {
+      if (settled) return Effect.void
+      settled = true
+      const { cancellation } = how.revision.habits.http
+      if (cancellation === "notification" && how.onInterrupt !== "silent" && request.method !== "initialize") {
+        cancel(request, how.revision)
+      }
+      fiber.interruptUnsafe()
+      return Effect.asVoid(Fiber.await(fiber))
+    }
+  }
 
   /** What the server says on its own stream. An answer there belongs to its request all the same (L-HTTP-11). */
   const stray = (read: Envelope.Read): void => {
@@ -324,7 +313,7 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     })
   )
 
-  return { abandons: exchange, exchange, send, ended: Deferred.await(gone) }
+  return { ...exchanges(begin), send, ended: Deferred.await(gone) }
 })
 
 const refusal = Effect.fnUntraced(function* (

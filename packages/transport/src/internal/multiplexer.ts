@@ -13,9 +13,10 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
-import type { Dialect, ExchangeOptions, Incoming, Wire } from "../Transport.ts"
+import type { Dialect, ExchangeOptions, Incoming, Plain, Wire } from "../Transport.ts"
 import { MalformedReply, NotJson, type Reason, TransportError } from "../TransportError.ts"
 import * as Envelope from "./envelope.ts"
+import { exchanges } from "./plain.ts"
 
 /** How many ids of abandoned requests are remembered, so that their late answers are dropped silently (T-RPC-1). */
 const maxAbandoned = 1_024
@@ -39,9 +40,7 @@ export interface Multiplexer {
 interface Open {
   readonly request: JsonRpc.Request
   readonly how: ExchangeOptions
-  readonly resume: (effect: Effect.Effect<JsonRpc.Response, TransportError>) => void
-  /** Lets go of the caller's time limit. */
-  over: (() => void) | undefined
+  readonly settle: (exit: Exit.Exit<JsonRpc.Response, TransportError>) => void
 }
 
 /** The id under which a request is kept, for an id from the wire: exact, or a number echoed as text (T-RPC-4). */
@@ -64,15 +63,10 @@ export const make = (options: {
   let end: TransportError | undefined
   let full = false
 
-  const settle = (key: JsonRpc.RequestId, effect: Effect.Effect<JsonRpc.Response, TransportError>) => {
+  const settle = (key: JsonRpc.RequestId, exit: Exit.Exit<JsonRpc.Response, TransportError>) => {
     const entry = open.get(key)
     open.delete(key)
-    if (entry !== undefined) finish(entry, effect)
-  }
-
-  const finish = (entry: Open, effect: Effect.Effect<JsonRpc.Response, TransportError>) => {
-    entry.over?.()
-    entry.resume(effect)
+    entry?.settle(exit)
   }
 
   const keyOf = (id: JsonRpc.RequestId | null): JsonRpc.RequestId | undefined => {
@@ -91,11 +85,11 @@ export const make = (options: {
     const id = answer.id ?? null
     const key = keyOf(id)
     if (key === undefined) unknown(id)
-    else settle(key, Effect.succeed(key === id ? answer : { ...answer, id: key }))
+    else settle(key, Exit.succeed(key === id ? answer : { ...answer, id: key }))
   }
 
   const fail = (key: JsonRpc.RequestId, reason: Reason) =>
-    settle(key, Effect.fail(new TransportError({ endpoint: options.endpoint, reason })))
+    settle(key, Exit.fail(new TransportError({ endpoint: options.endpoint, reason })))
 
   const broken = (malformed: JsonRpc.Malformed, raw: () => string): boolean => {
     const id = Envelope.triedToAnswer(malformed)
@@ -147,10 +141,10 @@ export const make = (options: {
     ended: (reason) => {
       if (end !== undefined) return
       end = new TransportError({ endpoint: options.endpoint, reason })
-      const failure = Effect.fail(end)
+      const failure = Exit.fail(end)
       for (const key of open.keys()) settle(key, failure)
       wake()
-      Deferred.doneUnsafe(gone, Exit.fail(end))
+      Deferred.doneUnsafe(gone, failure)
     },
     wire: (post) => {
       const notJson = (error: unknown) =>
@@ -174,20 +168,19 @@ export const make = (options: {
           },
           catch: notJson
         })
-      const begin = (entry: Open) => {
+      const enter = (entry: Open): void => {
         const { how, request } = entry
         const { id } = request
-        if (end !== undefined) return finish(entry, Effect.fail(end))
-        if (full) return void waiting.set(entry, () => begin(entry))
-        if (open.has(id)) return finish(entry, Effect.die(new Error(`the id ${JSON.stringify(id)} is still in use`)))
+        if (end !== undefined) return entry.settle(Exit.fail(end))
+        if (full) return void waiting.set(entry, () => enter(entry))
+        if (open.has(id)) return entry.settle(Exit.die(new Error(`the id ${JSON.stringify(id)} is still in use`)))
         open.set(id, entry)
         const sent = send(request, how.revision)
-        if (Result.isFailure(sent)) settle(id, Effect.fail(sent.failure))
+        if (Result.isFailure(sent)) settle(id, Exit.fail(sent.failure))
       }
-      const leave = (entry: Open) => {
+      const leave = (entry: Open): void => {
         const { how, request } = entry
         const { id, method } = request
-        entry.over?.()
         waiting.delete(entry)
         if (open.get(id) !== entry) return
         open.delete(id)
@@ -196,19 +189,16 @@ export const make = (options: {
         const params = { requestId: id, reason: "the caller stopped waiting" }
         send({ jsonrpc: "2.0", method: "notifications/cancelled", params }, how.revision)
       }
-      const exchange: Wire["exchange"] = (request, how) =>
-        Effect.callback((resume) => {
-          const entry: Open = { request, how, resume, over: undefined }
-          entry.over = how.untilOver?.((reason) => {
-            leave(entry)
-            resume(Effect.fail(new TransportError({ endpoint: options.endpoint, reason })))
-          })
-          begin(entry)
-          return Effect.sync(() => leave(entry))
-        })
+      const begin: Plain["begin"] = (request, how, _, settle) => {
+        const entry: Open = { request, how, settle }
+        enter(entry)
+        return () => {
+          leave(entry)
+          return Effect.void
+        }
+      }
       return {
-        abandons: exchange,
-        exchange,
+        ...exchanges(begin),
         send: (message, revision) =>
           Effect.andThen(
             room,
