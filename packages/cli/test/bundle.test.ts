@@ -35,7 +35,6 @@ describe("the bundle of the command", () => {
       assert.deepStrictEqual(
         packages.map(({ name }) => name),
         [
-          "@cfworker/json-schema",
           "@effect/platform-node",
           "@effect/platform-node-shared",
           "@noble/hashes",
