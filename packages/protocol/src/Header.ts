@@ -55,6 +55,26 @@ export const parameterPrefix = "Mcp-Param-"
  */
 export const lastEventId = "Last-Event-ID"
 
+const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const fieldValue = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
+
+/**
+ * Whether HTTP allows this as the name of a header: one or more letters, digits and ``!#$%&'*+-.^_`|~`` (RFC 9110, 5.6.2).
+ *
+ * @category guards
+ * @since 0.1.0
+ */
+export const isName = (name: string): boolean => token.test(name)
+
+/**
+ * Whether HTTP allows this as the value of a header: tabs and characters of one byte that are no controls (RFC 9110, 5.5).
+ * The empty string is one. `encode` makes one of any text.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
+export const isValue = (value: string): boolean => fieldValue.test(value)
+
 const open = "=?base64?"
 const close = "?="
 const plain = /^[\x20-\x7e]*$/

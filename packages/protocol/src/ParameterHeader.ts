@@ -77,8 +77,6 @@ export class CannotMirror extends Schema.TaggedError<CannotMirror>()("CannotMirr
 
 type Path = ReadonlyArray<string>
 
-const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-
 // Keywords whose value is a schema, an array of schemas, or schemas by name. Whatever else stands in a schema is data.
 const oneSchema = [
   "items",
@@ -153,7 +151,7 @@ const faultOf = (value: unknown, type: unknown, { path, reachable }: Place): str
   if (path === undefined) return "is on the schema itself instead of a property"
   if (typeof value !== "string") return "is not a string"
   if (value === "") return "is empty"
-  if (!token.test(value)) return "is no name of a header"
+  if (!Header.isName(value)) return "is no name of a header"
   if (!types.some((allowed) => allowed === type)) return "is not on a string, an integer or a boolean"
   return undefined
 }

@@ -46,6 +46,25 @@ describe("a value in a header", () => {
     assert.isTrue(Header.isEncodable("a\u{1f600}"))
   })
 
+  it("HTTP allows values of characters of one byte, and no control but the tab", () => {
+    const allowed = Array.from({ length: 0x101 }, (_, code) => code).filter((code) =>
+      Header.isValue(String.fromCharCode(code))
+    )
+    const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at)
+    assert.deepStrictEqual(allowed, [9, ...range(0x20, 0x7e), ...range(0x80, 0xff)])
+    assert.isTrue(Header.isValue(""))
+    assert.isFalse(Header.isValue("a\nb"))
+  })
+
+  it("M-XH-2, M-XH-3: HTTP allows names of letters, digits and fifteen marks, and none without a character", () => {
+    const allowed = Array.from({ length: 0x101 }, (_, code) => String.fromCharCode(code)).filter(Header.isName)
+    const marks = "!#$%&'*+-.^_`|~"
+    assert.sameMembers(allowed, [...marks, ..."0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"])
+    assert.isTrue(Header.isName("X-Request-ID"))
+    assert.isFalse(Header.isName(""))
+    assert.isFalse(Header.isName("X-A\n"))
+  })
+
   it.prop("M-ENC-5: decodes to what was encoded, and is safe ASCII", { text: Schema.String }, ({ text }) => {
     if (!Header.isEncodable(text)) return
     const header = Header.encode(text)

@@ -4,6 +4,7 @@
 import * as Mode from "@mcp-effect/negotiation/Mode"
 import * as Terms from "@mcp-effect/negotiation/Terms"
 import { excerpt } from "@mcp-effect/protocol/Excerpt"
+import * as Header from "@mcp-effect/protocol/Header"
 import * as Version from "@mcp-effect/protocol/Version"
 import * as Url from "effect/http/Url"
 import * as Redacted from "effect/Redacted"
@@ -109,20 +110,27 @@ export const pairs = (
       })
     : Object.entries(env).map(([name, text]) => [name, text, name] as const)
 
-const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-
 const characterNames: { readonly [character: string]: string } = {
   "\0": "NUL",
   "\n": "a line break",
   "\r": "a line break"
 }
 
-const forbid = (what: string, text: string, characters: RegExp): Fault | undefined => {
-  const [character] = characters.exec(text) ?? []
-  return character === undefined
+const forbidden = (what: string, character: string | undefined): Fault | undefined =>
+  character === undefined
     ? undefined
     : new CharacterForbidden({ what, character: characterNames[character] ?? JSON.stringify(character) })
-}
+
+const forbid = (what: string, text: string, characters: RegExp): Fault | undefined =>
+  forbidden(what, characters.exec(text)?.[0])
+
+const headerNameFault = (name: string): Fault | undefined =>
+  name === ""
+    ? new MemberWrong({ because: "a header needs a name" })
+    : forbidden(
+        "the header's name",
+        Array.from(name).find((character) => !Header.isName(character))
+      )
 
 const urlFault = (text: string): Fault | undefined => {
   const parsed = Url.fromString(text)
@@ -287,11 +295,7 @@ export const read = (name: string, node: Text.Node, fill: Fill): Reading => {
       headers: secrets(
         "headers",
         pairs(headers),
-        (name) =>
-          headerName.test(name)
-            ? undefined
-            : (forbid("the header's name", name, /[^!#$%&'*+.^_`|~0-9A-Za-z-]/) ??
-              new MemberWrong({ because: "a header needs a name" })),
+        headerNameFault,
         (text) => forbid("the header's value", text, /[\0\r\n]/),
         (name) => name.toLowerCase()
       )

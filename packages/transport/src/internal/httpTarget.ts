@@ -1,6 +1,7 @@
 /**
  * The server of an HTTP transport: its address, the headers of every request, and the client that sends them.
  */
+import * as Header from "@mcp-effect/protocol/Header"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { RequestInit } from "effect/http/FetchHttpClient"
@@ -34,16 +35,13 @@ export interface Target {
 
 const always = () => true
 
-const fieldName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-// HTTP forbids control characters; a platform's own complaint would quote the value.
-const fieldValue = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
-
 const headersOf = (options: Options): Result.Result<Readonly<Record<string, string>>, string> => {
   const headers = new Map<string, string>()
   for (const [name, given] of Object.entries(options.headers ?? {})) {
     const value = Redacted.isRedacted(given) ? Redacted.value(given) : given
-    if (!fieldName.test(name)) return Result.fail(`${JSON.stringify(name)} is no name of a header`)
-    if (!fieldValue.test(value)) return Result.fail(`the header ${name} has characters that HTTP does not allow`)
+    if (!Header.isName(name)) return Result.fail(`${JSON.stringify(name)} is no name of a header`)
+    // A platform's own complaint would quote the value.
+    if (!Header.isValue(value)) return Result.fail(`the header ${name} has characters that HTTP does not allow`)
     headers.set(name.toLowerCase(), value)
   }
   return Result.succeed(Object.fromEntries(headers))
