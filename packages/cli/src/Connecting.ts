@@ -16,6 +16,7 @@ import type { NegotiationError } from "@mcp-effect/negotiation/NegotiationError"
 import * as ErrorCode from "@mcp-effect/protocol/ErrorCode"
 import * as Defaults from "@mcp-effect/protocol/Defaults"
 import { describe, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
+import * as Header from "@mcp-effect/protocol/Header"
 import * as Version from "@mcp-effect/protocol/Version"
 import * as ExchangeLog from "@mcp-effect/transport/ExchangeLog"
 import * as HttpSse from "@mcp-effect/transport/HttpSse"
@@ -30,6 +31,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as Advice from "./Advice.ts"
 import * as Ask from "./Ask.ts"
 import { CommandFailed } from "./ExitCode.ts"
 import * as Http from "./Http.ts"
@@ -41,35 +43,18 @@ import { screen } from "./Screen.ts"
 import * as Suggestion from "./Suggestion.ts"
 import * as Target from "./Target.ts"
 
-/** What the libraries advise, in the words of the command line. */
-const words: ReadonlyArray<readonly [theirs: RegExp, ours: string]> = [
-  [/\bmode '(auto|modern|legacy)'/gi, "`--era $1`"],
-  [/\bor '(auto|modern|legacy)'/g, "or `--era $1`"],
-  [/\braise `timeout`/g, "raise `--timeout`"],
-  [/\braise the time limit\b/g, "raise `--timeout`"]
-]
-
-const inOurWords = (text: string) => words.reduce((said, [theirs, ours]) => said.replaceAll(theirs, ours), text)
-
 const nobodyToAsk = ({ reason }: McpClientError) =>
   reason._tag === "InputRequired" ||
   (reason._tag === "ServerError" && reason.code === ErrorCode.MissingRequiredClientCapability)
 
 /** Why it failed, and what to change where the reason does not say it. */
 const reasonOf = (cause: NegotiationError | McpClientError, target: Target.Target, asking: boolean): string => {
-  if (cause._tag === "McpClientError") {
-    const because = Render.oneLine(inOurWords(cause.reason.message))
-    return asking || !nobodyToAsk(cause)
-      ? because
-      : `${because}\nNobody can be asked here: run it at a terminal, without --json`
-  }
-  const advice = inOurWords(Target.correction(target) ?? cause.hint)
-  const because = inOurWords(cause.message)
-  return Render.lines(because.includes(advice) ? because : `${because}\n${advice}`)
+  if (cause._tag === "NegotiationError") return Render.lines(Advice.because(cause, Target.correction(target)))
+  const because = Render.oneLine(Advice.because(cause))
+  return asking || !nobodyToAsk(cause)
+    ? because
+    : `${because}\nNobody can be asked here: run it at a terminal, without --json`
 }
-
-const wantsSignIn = (cause: NegotiationError | McpClientError) =>
-  Option.isSome(Authorization.errorIn(cause)) || /\bHTTP 401\b/.test(cause.message)
 
 /** A server behind a URL may be reached well, and the proxy on the way there not. */
 const mayBeProxy = (cause: NegotiationError | McpClientError) => {
@@ -81,7 +66,7 @@ const mayBeProxy = (cause: NegotiationError | McpClientError) => {
 
 const failed =
   (target: Target.Target, explain: boolean, asking: boolean) => (cause: NegotiationError | McpClientError) => {
-    const denied = wantsSignIn(cause)
+    const denied = Advice.wantsSignIn(cause) || Option.isSome(Authorization.errorIn(cause))
     const reason = reasonOf(cause, target, asking)
     const advice = denied
       ? "url" in target
@@ -119,10 +104,10 @@ const headersOf = (header: ReadonlyArray<string>) =>
       const at = text.indexOf(":")
       const name = text.slice(0, Math.max(0, at)).trim()
       const value = text.slice(at + 1).trim()
-      if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) {
+      if (!Header.isName(name)) {
         return Effect.fail(usage('a header is written as `--header "Name: value"`'))
       }
-      return /^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(value)
+      return Header.isValue(value)
         ? Effect.succeed([name, Redacted.make(value)] as const)
         : Effect.fail(usage(`the header ${name} has characters that HTTP does not allow`))
     }),
@@ -279,6 +264,7 @@ export const connected = <A, R>(
     const limit = Duration.seconds(seconds)
     return yield* work.pipe(
       Effect.provideService(Defaults.RequestTimeout, limit),
+      Effect.provideService(Defaults.HandshakeTimeout, limit),
       Effect.provideService(Defaults.ConnectTimeout, limit)
     )
   })

@@ -1,3 +1,4 @@
+export * as Advice from "./Advice.ts"
 export * as Arguments from "./Arguments.ts"
 export * as Ask from "./Ask.ts"
 export * as Auth from "./Auth.ts"

@@ -9,9 +9,11 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
 import * as HttpClient from "effect/http/HttpClient"
 import { HttpClientError, TransportError } from "effect/http/HttpClientError"
+import type { HttpClientRequest } from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as PlatformError from "effect/PlatformError"
@@ -20,7 +22,7 @@ import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import * as Stdio from "effect/Stdio"
 import * as Terminal from "effect/Terminal"
-import { TestConsole } from "effect/testing"
+import { TestClock, TestConsole } from "effect/testing"
 import { TerminalCapabilities } from "effect/cli/TerminalCapabilities"
 import * as Commands from "../src/Commands.ts"
 import * as ExitCode from "../src/ExitCode.ts"
@@ -41,7 +43,22 @@ const answers: { readonly [method: string]: object } = {
   "completion/complete": { completion: { values: ["Ada"] } }
 }
 
+/** An older server, which takes 45 seconds to answer the handshake. */
+const slow = (request: HttpClientRequest, method: string, id: unknown) => {
+  if (method !== "initialize") {
+    const status = method === "notifications/initialized" ? 202 : 404
+    return Effect.succeed(HttpClientResponse.fromWeb(request, new Response("", { status })))
+  }
+  const result = { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "slow", version: "1" } }
+  const answer = Response.json({ jsonrpc: "2.0", id, result })
+  return Effect.delay(Effect.succeed(HttpClientResponse.fromWeb(request, answer)), "45 seconds")
+}
+
 const peer = HttpClient.make((request, address) => {
+  if (address.host === "slow.test" && request.body._tag === "Uint8Array") {
+    const { id, method } = JSON.parse(new TextDecoder().decode(request.body.body))
+    return slow(request, method, id)
+  }
   if (address.host !== "peer.test" || request.body._tag !== "Uint8Array") {
     return Effect.fail(new HttpClientError({ reason: new TransportError({ request, description: "nobody is there" }) }))
   }
@@ -150,6 +167,26 @@ describe("U-67: any words at all", () => {
         const { code } = yield* run(words)
         assert.strictEqual(code, ExitCode.codeOf(exit), words.join(" "))
       }
+    })
+  )
+})
+
+describe("U-67: --timeout", () => {
+  const probed = (...options: ReadonlyArray<string>) =>
+    Effect.gen(function* () {
+      const running = yield* Effect.forkChild(run(["probe", "http://slow.test/mcp", ...options]))
+      yield* TestClock.adjust("50 seconds")
+      return yield* Fiber.join(running)
+    })
+
+  it.effect("is for the handshake too: without it a slow one is given up after 30 seconds, with that advice", () =>
+    Effect.gen(function* () {
+      const { code, err } = yield* probed()
+      assert.strictEqual(code, ExitCode.codeOf("unreachable"))
+      assert.include(err, "raise `--timeout` for one that starts slowly")
+      const patient = yield* probed("--timeout", "60")
+      assert.strictEqual(patient.code, 0)
+      assert.match(patient.out, /^identity {6}slow 1$/m)
     })
   )
 })
