@@ -13,6 +13,7 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
+import * as Answer from "./Answer.ts"
 import * as Connecting from "./Connecting.ts"
 import { CommandFailed } from "./ExitCode.ts"
 import * as Http from "./Http.ts"
@@ -98,7 +99,7 @@ const authorized = (
       ),
       Effect.mapError(failed)
     )
-    yield* Console.log(given.json ? Render.json({ server, signedIn }) : `${Render.oneLine(server)}: ${said(signedIn)}`)
+    yield* Answer.print(given, { server, signedIn }, () => `${Render.oneLine(server)}: ${said(signedIn)}`)
   })
 
 /**

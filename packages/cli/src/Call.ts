@@ -12,6 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
+import * as Answer from "./Answer.ts"
 import * as Arguments from "./Arguments.ts"
 import * as Ask from "./Ask.ts"
 import * as Connecting from "./Connecting.ts"
@@ -109,7 +110,7 @@ export const run = (options: Options & { readonly yes: boolean }) =>
       const given = piped ? [yield* fromStdin] : words
       const args = yield* Effect.mapError(Effect.fromResult(Arguments.parse(tool.inputSchema, given)), input)
       const result = yield* perform(client, tool, args, { yes: options.yes, asking: asking && !piped })
-      yield* Console.log(options.json ? Render.json(result) : shown(result).replace(/\n$/, ""))
+      yield* Answer.print(options, result, () => shown(result))
       if (result.isError === true) return yield* new CommandFailed({ exit: "toolFailed", because: "" })
     })
   )

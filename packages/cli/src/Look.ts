@@ -9,6 +9,7 @@ import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import * as Answer from "./Answer.ts"
 import * as Connecting from "./Connecting.ts"
 import * as Content from "./Content.ts"
 import * as Describe from "./Describe.ts"
@@ -19,15 +20,6 @@ import { screen, type Screen } from "./Screen.ts"
 import * as Suggestion from "./Suggestion.ts"
 
 type Client = McpClient.Client
-
-const print = (options: Options, value: unknown, text: (on: Screen) => string) =>
-  options.json
-    ? Console.log(Render.json(value))
-    : Effect.flatMap(screen, (on) => {
-        const shown = text(on)
-        // A text that ends its last line itself needs no other end.
-        return Console.log(shown.endsWith("\n") ? shown.slice(0, -1) : shown)
-      })
 
 /** What there is to list, or why there is nothing. */
 const listed = (client: Client, what: "tools" | "resources" | "prompts", rows: ReadonlyArray<Render.Row>, on: Screen) =>
@@ -58,7 +50,7 @@ export const tools = (options: Options) =>
     Effect.gen(function* () {
       const all = Connecting.declares(client, "tools") ? yield* client.listTools() : []
       const tools = yield* chosen("tool", all, rest)
-      yield* print(options, { tools }, (on) =>
+      yield* Answer.print(options, { tools }, (on) =>
         rest.length === 0 ? listed(client, "tools", tools, on) : tools.map((tool) => Describe.tool(tool, on)).join("\n")
       )
     })
@@ -89,7 +81,7 @@ export const resources = (options: Options) =>
           description: description ?? name
         }))
       ]
-      yield* print(options, { resources: list, templates }, (on) => listed(client, "resources", rows, on))
+      yield* Answer.print(options, { resources: list, templates }, (on) => listed(client, "resources", rows, on))
     })
   )
 
@@ -103,7 +95,9 @@ export const read = (options: Options) =>
   Connecting.connected("read", options, (client, rest) =>
     Effect.gen(function* () {
       const result = yield* client.readResource(yield* Connecting.only(rest, "resource"))
-      yield* print(options, { contents: result.contents }, () => result.contents.map(Content.resource).join("\n"))
+      yield* Answer.print(options, { contents: result.contents }, () =>
+        result.contents.map(Content.resource).join("\n")
+      )
     })
   )
 
@@ -118,7 +112,7 @@ export const prompts = (options: Options) =>
     Effect.gen(function* () {
       const all = Connecting.declares(client, "prompts") ? yield* client.listPrompts() : []
       const prompts = yield* chosen("prompt", all, rest)
-      yield* print(options, { prompts }, (on) =>
+      yield* Answer.print(options, { prompts }, (on) =>
         rest.length === 0
           ? listed(client, "prompts", prompts, on)
           : prompts.map((prompt) => Describe.prompt(prompt, on)).join("\n")
@@ -150,7 +144,7 @@ export const prompt = (options: Options) =>
         yield* Connecting.only(name === undefined ? [] : [name], "prompt"),
         yield* pairs(words)
       )
-      yield* print(options, result, () =>
+      yield* Answer.print(options, result, () =>
         result.messages.map(({ content, role }) => `${Render.oneLine(role)}: ${Content.block(content)}`).join("\n")
       )
     })
@@ -179,7 +173,7 @@ export const complete = (options: Options) =>
       })
       if (completion.values.length === 0 && !options.json)
         return yield* Console.error("note: there is nothing to propose")
-      yield* print(options, completion, () => completion.values.map(Render.oneLine).join("\n"))
+      yield* Answer.print(options, completion, () => completion.values.map(Render.oneLine).join("\n"))
     })
   )
 
@@ -197,7 +191,7 @@ export const ping = (options: Options) =>
       const from = yield* Clock.currentTimeMillis
       yield* asked === "ping" ? client.ping() : client.discover()
       const milliseconds = (yield* Clock.currentTimeMillis) - from
-      yield* print(options, { milliseconds, asked }, () => `${asked} was answered after ${milliseconds} ms`)
+      yield* Answer.print(options, { milliseconds, asked }, () => `${asked} was answered after ${milliseconds} ms`)
     })
   )
 

@@ -11,6 +11,7 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as SubscriptionRef from "effect/SubscriptionRef"
+import * as Answer from "./Answer.ts"
 import * as Ask from "./Ask.ts"
 import * as Connecting from "./Connecting.ts"
 import { CommandFailed } from "./ExitCode.ts"
@@ -86,10 +87,9 @@ export const servers = Effect.fnUntraced(function* (options: {
     )
   }).pipe(Effect.scoped, Connecting.noting, Effect.provide(Http.layer))
   const problems = configuration.problems.map(problemOf)
-  if (options.json) yield* Console.log(Render.json({ servers: states, problems }))
-  else {
+  yield* Answer.print(options, { servers: states, problems }, (on) => shown(states, on) || "no servers")
+  if (!options.json) {
     const on = yield* screen
-    yield* Console.log(shown(states, on) || "no servers")
     for (const { message } of problems) {
       yield* Console.error(Render.fitted(`${path}: ${Render.oneLine(message)}`, on))
     }
@@ -117,18 +117,20 @@ export const check = Effect.fnUntraced(function* (options: {
   }))
   const problems = configuration.problems.map(problemOf)
   const names = configuration.entries.map(({ name }) => name)
-  if (options.json) yield* Console.log(Render.json({ file: path, servers: names, problems, hints }))
-  else {
-    const on = yield* screen
-    const say = (style: Style, kind: string, message: string) => {
-      const text = Render.fitted(`${kind}: ${Render.oneLine(message)}`, on)
-      return Console.log(on.paint(style, kind) + text.slice(kind.length))
-    }
-    for (const { message } of problems) yield* say("red", "wrong", message)
-    for (const { message } of hints) yield* say("yellow", "hint", message)
+  yield* Answer.print(options, { file: path, servers: names, problems, hints }, (on) => {
+    const say =
+      (style: Style, kind: string) =>
+      ({ message }: { readonly message: string }) => {
+        const text = Render.fitted(`${kind}: ${Render.oneLine(message)}`, on)
+        return on.paint(style, kind) + text.slice(kind.length)
+      }
     const found = `${Render.count(names.length, "server")} can be read, ${Render.count(problems.length, "problem")}`
-    yield* Console.log(Render.fitted(`${path}: ${found}`, on))
-  }
+    return [
+      ...problems.map(say("red", "wrong")),
+      ...hints.map(say("yellow", "hint")),
+      Render.fitted(`${path}: ${found}`, on)
+    ].join("\n")
+  })
   if (problems.length > 0) return yield* new CommandFailed({ exit: "configuration", because: "" })
 })
 

@@ -1,4 +1,5 @@
 export * as Advice from "./Advice.ts"
+export * as Answer from "./Answer.ts"
 export * as Arguments from "./Arguments.ts"
 export * as Ask from "./Ask.ts"
 export * as Auth from "./Auth.ts"
