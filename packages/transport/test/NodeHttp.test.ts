@@ -23,7 +23,7 @@ import type { Agent } from "undici"
 import { MockAgent } from "undici"
 import { executeOf } from "../src/internal/direct.ts"
 import * as NodeHttp from "../src/NodeHttp.ts"
-import { until } from "./fixtures/asking.ts"
+import { through, until } from "./fixtures/asking.ts"
 import { certificate, key } from "./fixtures/certificate.ts"
 import { type Handler, serve } from "./fixtures/httpServer.ts"
 
@@ -282,14 +282,14 @@ describe("NodeHttp", () => {
         const silent = yield* Effect.forkChild(client.get(url), { startImmediately: true })
         yield* until(() => seen.length === 1)
         const queued = yield* Effect.forkChild(client.get(`${url}/queued`), { startImmediately: true })
-        yield* Effect.sleep(20)
+        yield* through
         yield* Fiber.interrupt(queued)
         yield* Fiber.interrupt(silent)
         yield* until(() => seen[0]?.abandoned === true)
 
         const response = yield* client.get(`${url}/body`)
         const reading = yield* Effect.forkChild(response.text, { startImmediately: true })
-        yield* Effect.sleep(20)
+        yield* through
         yield* Fiber.interrupt(reading)
         yield* until(() => seen[1]?.abandoned === true)
         assert.deepStrictEqual(
@@ -352,7 +352,7 @@ describe("NodeHttp", () => {
       const { client, seen, server, url } = yield* opened((_, response) => response.end("ok"))
       assert.strictEqual(yield* textOf(client.get(url)), "ok")
       server.closeAllConnections()
-      yield* Effect.sleep(20)
+      yield* through
       assert.strictEqual(yield* textOf(client.get(url)), "ok")
       assert.deepStrictEqual(
         seen.map(({ connection }) => connection),

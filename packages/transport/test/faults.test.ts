@@ -15,13 +15,13 @@ import * as Stream from "../src/Stream.ts"
 import * as StreamableHttp from "../src/StreamableHttp.ts"
 import type { Dialect, Transport } from "../src/Transport.ts"
 import { TransportError } from "../src/TransportError.ts"
-import { until } from "./fixtures/asking.ts"
+import { through, until } from "./fixtures/asking.ts"
 import { type Fault, faultProxy, type FaultProxy } from "./fixtures/faultProxy.ts"
 import { event, events, type Handler, json, serve, success } from "./fixtures/httpServer.ts"
 import { legacy, modern } from "./fixtures/revisions.ts"
 
 // Real sockets on a busy machine need more than the default.
-vi.setConfig({ testTimeout: 45_000 })
+vi.setConfig({ testTimeout: 120_000 })
 
 const kinds = ["reset", "end", "destroy", "stall", "slow"] as const
 const request: JsonRpc.Request = { jsonrpc: "2.0", id: 1, method: "x", params: {} }
@@ -42,14 +42,18 @@ const everyFault = Effect.fnUntraced(function* <E>(
 ) {
   const attempt = Effect.fnUntraced(function* (fault: Fault) {
     proxy.fault = fault
+    const before = proxy.shown
+    // Whoever waits loses patience once there is nothing more to come.
+    const vain = until(() => proxy.shown > before).pipe(Effect.andThen(through), Effect.andThen(Effect.sleep(100)))
+    const patience = fault.kind === "stall" || fault.kind === "slow" ? vain : Effect.sleep("20 seconds")
     const outcome = yield* Effect.scoped(
       Effect.gen(function* () {
         const { open } = yield* transport
         const wire = yield* open(() => {})
-        const patience = fault.kind === "stall" || fault.kind === "slow" ? "150 millis" : "8 seconds"
-        return yield* Effect.exit(wire.exchange(request, { revision }).pipe(Effect.timeoutOption(patience)))
+        const waiting = Effect.as(patience, Option.none())
+        return yield* Effect.exit(Effect.raceFirst(Effect.asSome(wire.exchange(request, { revision })), waiting))
       })
-    ).pipe(Effect.timeout("10 seconds"))
+    ).pipe(Effect.timeout("30 seconds"))
     yield* until(Effect.sync(() => proxy.open.size === 0))
     return outcome
   })
