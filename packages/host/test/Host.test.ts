@@ -182,12 +182,9 @@ describe("servers side by side", () => {
         assert.deepStrictEqual(toolNames(host), [])
       }
       yield* host.load([])
+      // A listener is told the kept ones at once.
       const events: Array<HostEvent.HostEvent> = []
-      yield* Effect.forkChild(
-        Stream.runForEach(host.events, (event) => Effect.sync(() => void events.push(event))),
-        { startImmediately: true }
-      )
-      yield* Effect.sleep("20 millis")
+      yield* Effect.scoped(host.listen((event) => void events.push(event)))
       const states = events.flatMap(({ happening }) =>
         happening._tag === "StateChanged" ? [happening.state._tag] : []
       )
@@ -625,8 +622,10 @@ describe("streams of a host", () => {
       yield* Effect.forEach(Array.from({ length: 300 }), () => host.callTool("s__echo", hello), { discard: true })
       const missed = yield* host.missed
       assert.isAbove(missed, 0)
+      let newest = 0
+      yield* host.listen(({ sequence }) => void (newest = sequence))
       yield* Deferred.succeed(go, undefined)
-      yield* Effect.sleep("50 millis")
+      yield* Effect.repeat(Effect.sleep("1 millis"), { until: () => last === newest })
       assert.strictEqual(
         gaps.reduce((sum, gap) => sum + gap, 0),
         missed
