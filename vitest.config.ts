@@ -1,6 +1,11 @@
 import { defineConfig } from "vitest/config"
 
-const project = (name: string, root: string) => ({ test: { name, root, include: ["test/**/*.test.ts"] } })
+/** How long a test may take that says nothing else. It ends what hangs; a busy machine must never meet it. */
+const testTimeout = 30_000
+
+const project = (name: string, root: string) => ({
+  test: { name, root, include: ["test/**/*.test.ts"], testTimeout, hookTimeout: testTimeout }
+})
 
 export default defineConfig({
   test: {

@@ -48,7 +48,9 @@ const notices = (patience: number) => {
   const vitest = join(copy, "node_modules/vitest/vitest.mjs")
   const more = elsewhere[name]
   const which = more === undefined ? [] : ["--project", "proof", `packages/${name}/test`, ...more]
-  const args = [vitest, "run", "--project", name, ...which, "--bail", "1", "--reporter", "default"]
+  // A fault that makes a test hang is noticed after seconds; a test that needs longer says so.
+  const quickly = ["--bail", "1", "--testTimeout", "5000"]
+  const args = [vitest, "run", "--project", name, ...which, ...quickly, "--reporter", "default"]
   const { error, status, stderr, stdout } = spawnSync(process.execPath, args, {
     cwd: copy,
     timeout: patience,
