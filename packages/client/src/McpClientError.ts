@@ -11,6 +11,9 @@ import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import { CannotCarry, InvalidResult } from "@mcp-effect/protocol/ProtocolError"
 import * as Task from "@mcp-effect/protocol/Task"
 import { TransportError } from "@mcp-effect/transport/TransportError"
+import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
 /**
@@ -318,6 +321,41 @@ export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidO
   override get message() {
     return `${this.option} cannot be ${this.given}: give ${this.allowed}`
   }
+
+  /** Of a value as it was given, whatever it is. */
+  static of(option: string, given: unknown, allowed: string): InvalidOption {
+    const isJson = typeof given === "string" || typeof given === "object"
+    const shown = Result.try(() => excerpt(isJson ? JSON.stringify(given) : String(given)))
+    return new InvalidOption({
+      option,
+      given: Result.getOrElse(shown, () => `a value of type ${typeof given}`),
+      allowed
+    })
+  }
+}
+
+/**
+ * A time that a program gave, in milliseconds: zero or more, infinite ones too. `InvalidOption` for everything else, such as
+ * a time below zero, however small, or a text that is no time; programs without types can give it.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
+export const timeOf = (option: string, given: Duration.Input): Result.Result<number, InvalidOption> => {
+  const read = Result.try(() => Duration.fromInput(given))
+  const time = Result.isSuccess(read) ? Option.getOrUndefined(read.success) : undefined
+  const value = time === undefined || Number.isNaN(given) ? Number.NaN : Duration.toMillis(time)
+  // What rounds to zero keeps its sign only here.
+  const negative = typeof given === "number" ? given < 0 : typeof given === "string" && given.trim().startsWith("-")
+  return value >= 0 && !negative
+    ? Result.succeed(value)
+    : Result.fail(
+        InvalidOption.of(
+          option,
+          given,
+          'a time of zero or more: milliseconds, "5 seconds", a Duration, or Duration.infinity'
+        )
+      )
 }
 
 /**

@@ -163,6 +163,6 @@ export const Validator = Context.Reference<Validator>("@mcp-effect/client/Output
  * @category layers
  * @since 0.1.0
  */
-export const layerNone: Layer.Layer<never> = Layer.succeed(Validator, {
+export const layerNone: Layer.Layer<never> = /* @__PURE__ */ Layer.succeed(Validator, {
   compile: () => Effect.succeed(undefined)
 })

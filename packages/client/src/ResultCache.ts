@@ -148,7 +148,7 @@ export const layerInProcess = (bounds?: Bounds): Layer.Layer<never> => Layer.syn
  * @category layers
  * @since 0.1.0
  */
-export const layerNone: Layer.Layer<never> = Layer.succeed(ResultCache, {
+export const layerNone: Layer.Layer<never> = /* @__PURE__ */ Layer.succeed(ResultCache, {
   get: () => Effect.succeed(undefined),
   set: () => Effect.void,
   drop: () => Effect.void

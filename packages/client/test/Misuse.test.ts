@@ -231,7 +231,7 @@ describe("programs without types", () => {
         "method",
         '"bogus"'
       ])
-      for (const timeout of ["soon", -1, "-5 seconds", true]) {
+      for (const timeout of ["soon", -1, -1e-7, "-5 seconds", true]) {
         const error = yield* refused(client.callTool("a", {}, { timeout: untyped(timeout) }))
         assert.deepStrictEqual(error, ["timeout", typeof timeout === "string" ? `"${timeout}"` : String(timeout)])
       }

@@ -421,20 +421,22 @@ describe("questions of a server", () => {
 })
 
 describe("options that types would not let through", () => {
-  it.live.each(["nonsense", -5, Number.NaN])("U-61: a time limit of %s is told as such; nothing is sent", (given) =>
-    Effect.gen(function* () {
-      const { host, heard } = yield* hostOf({ s: Script.modern() })
-      const timeout = given as never
-      yield* host.add(entry("s", given === null ? {} : { timeout }))
-      yield* host.ready("s")
-      const how = given === null ? { timeout: {} as never } : {}
-      const { reason } = yield* Effect.flip(host.callTool("s__echo", hello, how))
-      assert.deepInclude(reason, { _tag: "InvalidOption", option: "timeout" })
-      assert.notInclude(JSON.stringify(yield* heard("s")), "tools/call")
-      yield* host.add(ServerEntry.stdio({ name: "t", command: "x", connectTimeout: Number.NaN }))
-      const error = yield* Effect.flip(host.ready("t"))
-      assert.deepInclude(error.reason, { _tag: "InvalidOption", option: "connectTimeout" })
-    }).pipe(Effect.scoped, Effect.provide(EraMemory.layerNone))
+  it.live.each(["nonsense", -5, -1e-7, Number.NaN])(
+    "U-61: a time limit of %s is told as such; nothing is sent",
+    (given) =>
+      Effect.gen(function* () {
+        const { host, heard } = yield* hostOf({ s: Script.modern() })
+        const timeout = given as never
+        yield* host.add(entry("s", given === null ? {} : { timeout }))
+        yield* host.ready("s")
+        const how = given === null ? { timeout: {} as never } : {}
+        const { reason } = yield* Effect.flip(host.callTool("s__echo", hello, how))
+        assert.deepInclude(reason, { _tag: "InvalidOption", option: "timeout" })
+        assert.notInclude(JSON.stringify(yield* heard("s")), "tools/call")
+        yield* host.add(ServerEntry.stdio({ name: "t", command: "x", connectTimeout: Number.NaN }))
+        const error = yield* Effect.flip(host.ready("t"))
+        assert.deepInclude(error.reason, { _tag: "InvalidOption", option: "connectTimeout" })
+      }).pipe(Effect.scoped, Effect.provide(EraMemory.layerNone))
   )
 
   it.live.each([

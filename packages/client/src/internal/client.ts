@@ -24,7 +24,7 @@ import type { Options as ExtensionOptions } from "../ExtensionMethod.ts"
 import * as Handlers from "../Handlers.ts"
 import type { Items } from "../LiveList.ts"
 import type { CallOptions, Client, ConnectOptions, Listings, ListMethod, RequestOptions } from "../McpClient.ts"
-import { InputRequired, type InvalidOption, McpClientError, type Reason } from "../McpClientError.ts"
+import { InputRequired, type InvalidOption, McpClientError, type Reason, timeOf } from "../McpClientError.ts"
 import * as Caching from "./caching.ts"
 import * as CallStream from "./callStream.ts"
 import * as Connection from "./connection.ts"
@@ -52,7 +52,7 @@ export const make = Effect.fnUntraced(function* <R>(
   options: ConnectOptions<R>
 ): Effect.fn.Return<Client, NegotiationError | McpClientError, R | Scope.Scope> {
   const server = transport.endpoint
-  const heartbeat = options.heartbeat === undefined ? undefined : Given.millis("heartbeat", options.heartbeat)
+  const heartbeat = options.heartbeat === undefined ? undefined : timeOf("heartbeat", options.heartbeat)
   if (heartbeat !== undefined && Result.isFailure(heartbeat)) {
     return yield* new McpClientError({ server, reason: heartbeat.failure })
   }
@@ -103,7 +103,7 @@ export const make = Effect.fnUntraced(function* <R>(
     { mirrored, refreshed, repeatable }: Pick<Connection.Asking, "mirrored" | "refreshed" | "repeatable">
   ): Result.Result<Connection.Asking, InvalidOption> => {
     const { meta, onProgress, resetOnProgress, timeout } = how
-    const limit = timeout === undefined ? undefined : Given.millis("timeout", timeout)
+    const limit = timeout === undefined ? undefined : timeOf("timeout", timeout)
     if (limit !== undefined && Result.isFailure(limit)) return Result.fail(limit.failure)
     const idle = limit === undefined ? Duration.toMillis(fiber.getRef(Defaults.RequestTimeout)) : limit.success
     const total = resetOnProgress === true ? Duration.toMillis(fiber.getRef(Defaults.RequestCap)) : idle

@@ -1,32 +1,17 @@
 /** A limit on time that stands still while somebody is being asked (U-57). */
-import { InvalidOption, McpClientError } from "@mcp-effect/client/McpClientError"
-import { excerpt } from "@mcp-effect/protocol/Excerpt"
+import { McpClientError, timeOf } from "@mcp-effect/client/McpClientError"
 import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 
 const when = (count: SubscriptionRef.SubscriptionRef<number>, fits: (count: number) => boolean) =>
   SubscriptionRef.changes(count).pipe(Stream.filter(fits), Stream.take(1), Stream.runDrain)
 
-/** A time in milliseconds, infinite ones too; an error where the program gave none, as types may not have seen. */
-export const millisOf = (
-  server: string,
-  option: string,
-  given: Duration.Input
-): Effect.Effect<number, McpClientError> => {
-  const read = Result.try(() => Duration.fromInput(given))
-  const time = Result.isSuccess(read) ? Option.getOrUndefined(read.success) : undefined
-  const millis = time === undefined || Number.isNaN(given) ? Number.NaN : Duration.toMillis(time)
-  if (millis >= 0) return Effect.succeed(millis)
-  const allowed = 'a time of zero or more: milliseconds, "5 seconds", a Duration, or Duration.infinity'
-  const shown = typeof given === "object" ? JSON.stringify(given) : String(given)
-  const reason = new InvalidOption({ option, given: excerpt(shown), allowed })
-  return Effect.fail(new McpClientError({ server, reason }))
-}
+/** A time that an entry or a call gave for a server. */
+export const millisOf = (server: string, option: string, given: Duration.Input) =>
+  Effect.mapError(Effect.fromResult(timeOf(option, given)), (reason) => new McpClientError({ server, reason }))
 
 /** Ends when `limit` milliseconds have passed in which `asking` was 0. */
 const expired = (limit: number, asking: SubscriptionRef.SubscriptionRef<number>): Effect.Effect<void> =>
