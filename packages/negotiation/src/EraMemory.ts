@@ -128,7 +128,8 @@ export const inProcess = (): Store => {
   }
 }
 
-const fromText = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
+// Marked as pure, here and below, so that bundles leave out the memories that a program does not use.
+const fromText = /* @__PURE__ */ Schema.decodeUnknownResult(/* @__PURE__ */ Schema.fromJsonString(Schema.Unknown))
 
 const read = (text: string): Verdict.Verdict | undefined => {
   const value = fromText(text)
@@ -196,7 +197,7 @@ export const EraMemory = Context.Reference<EraMemory>("@mcp-effect/negotiation/E
  * @category layers
  * @since 0.1.0
  */
-export const layerInProcess: Layer.Layer<never> = Layer.sync(EraMemory, () => make(inProcess()))
+export const layerInProcess: Layer.Layer<never> = /* @__PURE__ */ Layer.sync(EraMemory, () => make(inProcess()))
 
 /**
  * A memory that outlives the program.
@@ -204,9 +205,9 @@ export const layerInProcess: Layer.Layer<never> = Layer.sync(EraMemory, () => ma
  * @category layers
  * @since 0.1.0
  */
-export const layerKeyValueStore: Layer.Layer<never, never, KeyValueStore> = Layer.effect(
+export const layerKeyValueStore: Layer.Layer<never, never, KeyValueStore> = /* @__PURE__ */ Layer.effect(
   EraMemory,
-  Effect.map(KeyValueStore, (kept) => make(persistent(kept)))
+  /* @__PURE__ */ Effect.map(KeyValueStore, (kept) => make(persistent(kept)))
 )
 
 /**
@@ -215,7 +216,7 @@ export const layerKeyValueStore: Layer.Layer<never, never, KeyValueStore> = Laye
  * @category layers
  * @since 0.1.0
  */
-export const layerNone: Layer.Layer<never> = Layer.succeed(EraMemory, {
+export const layerNone: Layer.Layer<never> = /* @__PURE__ */ Layer.succeed(EraMemory, {
   recall: () => Effect.undefined,
   remember: () => Effect.void,
   forget: () => Effect.void,
