@@ -299,6 +299,8 @@ describe("when the scope closes", () => {
       }
       const grandchild = yield* Effect.gen(function* () {
         yield* (yield* McpClient.McpClient).listTools()
+        // It was written before the answer, and comes by another way.
+        yield* Effect.repeat(Effect.sleep("5 millis"), { until: () => /started \d+\n/.test(stderr) })
         const pid = Number(/started (\d+)/.exec(stderr)?.[1])
         assert.isTrue(Watching.isAlive(pid))
         return pid
