@@ -324,8 +324,9 @@ export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidO
 
   /** Of a value as it was given, whatever it is. */
   static of(option: string, given: unknown, allowed: string): InvalidOption {
-    const isJson = typeof given === "string" || typeof given === "object"
-    const shown = Result.try(() => excerpt(isJson ? JSON.stringify(given) : String(given)))
+    const shown = Result.try(() =>
+      excerpt(typeof given === "string" || typeof given === "object" ? JSON.stringify(given) : String(given))
+    )
     return new InvalidOption({
       option,
       given: Result.getOrElse(shown, () => `a value of type ${typeof given}`),

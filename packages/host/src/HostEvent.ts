@@ -51,6 +51,8 @@ export type Happening = Data.TaggedEnum<{
     readonly method: string
     readonly code: number | undefined
     readonly message: string
+    /** Whether it was the probe. Older servers know no such request, so that is how they are known. */
+    readonly probe?: boolean
   }
   /** Nobody waits for its answer any more; the server was told, but for a probe or a handshake. */
   RequestCancelled: { readonly id: string | number; readonly method: string; readonly millis: number }
@@ -100,8 +102,8 @@ export const levelOf: (happening: Happening) => Logging.Level = Happening.$match
   Loaded: (): Logging.Level => "notice",
   Requested: (): Logging.Level => "debug",
   Answered: (): Logging.Level => "debug",
-  // That is how an older server is known; a connection that fails of it says so itself.
-  RequestFailed: ({ method }): Logging.Level => (method === "server/discover" ? "debug" : "error"),
+  // A connection that fails of its probe says so itself.
+  RequestFailed: ({ probe = false }): Logging.Level => (probe ? "debug" : "error"),
   RequestCancelled: (): Logging.Level => "debug",
   ToolCalled: (): Logging.Level => "info",
   ToolEnded: ({ outcome }): Logging.Level => (outcome === "result" ? "info" : "error"),

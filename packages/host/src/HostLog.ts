@@ -98,7 +98,7 @@ const waiting = 65_536
 const patience = "5 seconds"
 
 const start = Effect.fnUntraced(function* (
-  { level: floor = "debug", replay = 256 }: Options,
+  { level: floor = "debug", replay }: Options,
   open: (report: (diagnostic: Diagnostic) => Effect.Effect<void>) => Effect.Effect<LogFile.LogFile> | undefined
 ): Effect.fn.Return<HostLog, never, Scope.Scope> {
   const clock = yield* Clock.Clock

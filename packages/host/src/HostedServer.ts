@@ -5,7 +5,7 @@
  *
  * @since 0.1.0
  */
-import type { McpClient } from "@mcp-effect/client/McpClient"
+import type { Client } from "@mcp-effect/client/McpClient"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type * as SubscriptionRef from "effect/SubscriptionRef"
@@ -56,5 +56,5 @@ export interface HostedServer {
    * The connection itself, for what the host has no word for. Tool calls made on it are neither approved nor timed by the
    * host. `NotReady` while there is none; another one after the server failed or was stopped.
    */
-  readonly client: Effect.Effect<McpClient["Service"], HostError>
+  readonly client: Effect.Effect<Client, HostError>
 }

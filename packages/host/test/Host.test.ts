@@ -197,6 +197,28 @@ describe("servers side by side", () => {
   )
 })
 
+describe("U-53, U-59: what a request that failed is worth", () => {
+  it.live("a probe that an older server does not know is for debugging, the same request later is an error", () =>
+    Effect.gen(function* () {
+      const discovered = [Script.answer(), Script.fail(-32603, { message: "broken" })]
+      const { host } = yield* hostOf({
+        old: Script.legacy(),
+        modern: Script.modern({ on: { "server/discover": discovered.map((step) => [step]) } })
+      })
+      const failed: Array<readonly [string | undefined, string]> = []
+      yield* host.listen(({ happening, level, server }) => {
+        if (happening._tag === "RequestFailed") failed.push([server, level])
+      })
+      yield* host.load([entry("old"), entry("modern")])
+      yield* Effect.all([host.ready("old"), host.ready("modern")])
+      assert.deepStrictEqual(failed, [["old", "debug"]])
+      const client = yield* Effect.flatMap(host.server("modern"), (server) => server.client)
+      yield* Effect.flip(client.discover())
+      assert.deepStrictEqual(failed.slice(1), [["modern", "error"]])
+    }).pipe(Effect.scoped, Effect.provide(EraMemory.layerNone))
+  )
+})
+
 describe("a server that was removed", () => {
   it.live("U-50: stays stopped, however it is started again, also at the same time", () =>
     Effect.gen(function* () {

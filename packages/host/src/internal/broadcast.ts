@@ -22,10 +22,10 @@ export interface Broadcast<A> {
 /** How many items wait for a slow reader beside those that are kept for late ones. */
 const waiting = 1_024
 
-/** How many items are kept where the program gave no number of them. */
+/** How many items are kept for late readers where the program gave no number of them. */
 const usual = 256
 
-export const make = <A extends object>(given: number): Broadcast<A> => {
+export const make = <A extends object>(given = usual): Broadcast<A> => {
   const kept = Number.isFinite(given) ? Math.max(0, Math.floor(given)) : usual
   const recent: Array<A> = []
   const readers = new Set<Queue.Queue<A, Cause.Done>>()

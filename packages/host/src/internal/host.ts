@@ -58,7 +58,7 @@ const handlersFor =
 export const make = Effect.fnUntraced(function* <R = never>(
   options: Options<R> = {}
 ): Effect.fn.Return<Host["Service"], never, R | Scope.Scope> {
-  const { deniedMessage = "", replay = 256, rules = [] } = options
+  const { deniedMessage = "", replay, rules = [] } = options
   const context = yield* Effect.context<R>()
   const home = yield* Effect.scope
   const clock = yield* Clock.Clock

@@ -181,14 +181,24 @@ export const make = Effect.fnUntraced(function* <R>(
     Effect.gen(function* () {
       const transport = yield* around.transports(entry)
       reopenable = transport.reopenable
+      let connected: Client | undefined
+      const isProbe = ({ method }: { readonly method: string }) =>
+        method === "server/discover" &&
+        (connected === undefined || SubscriptionRef.getUnsafe(connected.state)._tag !== "Connected")
       const client = yield* McpClient.connect<R>(
-        observed(transport, (happening) => around.emit(name, happening)),
+        observed(transport, (happening) =>
+          around.emit(
+            name,
+            happening._tag === "RequestFailed" && isProbe(happening) ? { ...happening, probe: true } : happening
+          )
+        ),
         {
           ...around.connect,
           mode: entry.era,
           handlers: counted(around.handlersFor(entry), asking)
         }
       )
+      connected = client
       yield* client.logs.pipe(
         Stream.runForEach((log) => around.logged(name, log)),
         Effect.forkScoped({ startImmediately: true })
