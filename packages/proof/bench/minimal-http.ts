@@ -1,11 +1,13 @@
-/** The smallest program over HTTP: connect, one call, one line. */
+/** The smallest program over HTTP: connect, one call, one line. Its transport is a layer, so it holds no other. */
 import * as McpClient from "@mcp-effect/client/McpClient"
+import * as StreamableHttp from "@mcp-effect/transport/StreamableHttp"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
 
 const imported = performance.now()
 const program = Effect.gen(function* () {
-  const client = yield* McpClient.connect(process.argv[2] ?? "")
+  const client = yield* McpClient.McpClient
   const connected = performance.now()
   const [first] = (yield* client.callTool("echo", { text: "hi" })).content
   console.log(
@@ -19,4 +21,8 @@ const program = Effect.gen(function* () {
   process.exit(0)
 })
 
-void Effect.runPromise(program.pipe(Effect.scoped, Effect.provide(FetchHttpClient.layer)))
+const connection = McpClient.layer().pipe(
+  Layer.provide(StreamableHttp.layer({ url: process.argv[2] ?? "" })),
+  Layer.provide(FetchHttpClient.layer)
+)
+void Effect.runPromise(Effect.provide(program, connection))

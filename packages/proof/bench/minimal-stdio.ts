@@ -1,12 +1,12 @@
-/** The smallest program over stdio: connect, one call, one line. */
+/** The smallest program over stdio: connect, one call, one line. Its transport is a layer, so it holds no other. */
 import * as McpClient from "@mcp-effect/client/McpClient"
 import * as NodeStdio from "@mcp-effect/transport/NodeStdio"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 
 const imported = performance.now()
 const program = Effect.gen(function* () {
-  const server = NodeStdio.make({ command: process.execPath, args: process.argv.slice(2) })
-  const client = yield* McpClient.connect(server)
+  const client = yield* McpClient.McpClient
   const connected = performance.now()
   const [first] = (yield* client.callTool("echo", { text: "hi" })).content
   console.log(
@@ -20,4 +20,5 @@ const program = Effect.gen(function* () {
   process.exit(0)
 })
 
-void Effect.runPromise(program.pipe(Effect.scoped))
+const server = NodeStdio.layer({ command: process.execPath, args: process.argv.slice(2) })
+void Effect.runPromise(Effect.provide(program, Layer.provide(McpClient.layer(), server)))

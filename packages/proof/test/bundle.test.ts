@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import { gzipSync } from "node:zlib"
 import { bundle } from "../browser/bundle.ts"
 
 describe("U-45: a bundle for browsers", () => {
@@ -25,6 +26,36 @@ describe("U-45: a bundle for browsers", () => {
         assert.includeMembers([...http.outside], ["node:stream"])
         const all = yield* bundle("@mcp-effect/transport")
         assert.deepStrictEqual(all.outside, [])
+      }),
+    30_000
+  )
+})
+
+/** A program in one text, as it would be sent. */
+const whole = (input: string) => Effect.map(bundle(input), ({ files }) => [...files.values()].join(""))
+const kib = (code: string) => gzipSync(code, { level: 9 }).length / 1024
+
+describe("the smallest program", () => {
+  it.live(
+    "over HTTP weighs less than 114 KiB gzipped, and can start no process",
+    () =>
+      Effect.gen(function* () {
+        const code = yield* whole("../bench/minimal-http.ts")
+        assert.include(code, "text/event-stream")
+        assert.notInclude(code, "SYSTEMROOT")
+        assert.isBelow(kib(code), 114)
+      }),
+    30_000
+  )
+
+  it.live(
+    "over stdio weighs less than 101 KiB gzipped, and knows nothing of HTTP bodies",
+    () =>
+      Effect.gen(function* () {
+        const code = yield* whole("../bench/minimal-stdio.ts")
+        assert.include(code, "SYSTEMROOT")
+        assert.notInclude(code, "text/event-stream")
+        assert.isBelow(kib(code), 101)
       }),
     30_000
   )
