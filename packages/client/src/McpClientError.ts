@@ -12,6 +12,7 @@ import { CannotCarry, InvalidResult } from "@mcp-effect/protocol/ProtocolError"
 import * as Task from "@mcp-effect/protocol/Task"
 import { TransportError } from "@mcp-effect/transport/TransportError"
 import * as Duration from "effect/Duration"
+import { format } from "effect/Formatter"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -324,9 +325,7 @@ export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidO
 
   /** Of a value as it was given, whatever it is. */
   static of(option: string, given: unknown, allowed: string): InvalidOption {
-    const shown = Result.try(() =>
-      excerpt(typeof given === "string" || typeof given === "object" ? JSON.stringify(given) : String(given))
-    )
+    const shown = Result.try(() => excerpt(format(given)))
     return new InvalidOption({
       option,
       given: Result.getOrElse(shown, () => `a value of type ${typeof given}`),
