@@ -131,13 +131,16 @@ export class Host extends Context.Service<
     readonly servers: SubscriptionRef.SubscriptionRef<ReadonlyMap<string, HostedServer>>
     /** One server; `UnknownServer` when there is none of that name. */
     readonly server: (name: string) => Effect.Effect<HostedServer, HostError>
-    /** Adds a server and starts it, unless it is disabled. `NameTaken` when there is one of that name. */
+    /**
+     * Adds a server and starts it, unless it is disabled. `NameTaken` when there is one of that name, `HostClosed` when the
+     * scope of the host has ended.
+     */
     readonly add: (entry: ServerEntry, transport?: Transport["Service"]) => Effect.Effect<HostedServer, HostError>
     /** Stops a server and takes it away. */
     readonly remove: (name: string) => Effect.Effect<void, HostError>
     /**
      * Stops and clears everything, then starts these, disabled ones excepted. Of two of one name the first counts. It does
-     * not wait until they are ready.
+     * not wait until they are ready. A host that is closed starts none, here and in `apply`.
      */
     readonly load: (entries: Iterable<ServerEntry>) => Effect.Effect<void>
     /** Starts, restarts and removes only what differs: for files that are watched. Of two of one name the first counts. */

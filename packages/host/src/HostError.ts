@@ -40,6 +40,20 @@ export class NameTaken extends Schema.TaggedError<NameTaken>()("NameTaken", { na
 }
 
 /**
+ * The host is closed: the scope it was made in has ended, and its servers with it.
+ *
+ * What to change: use the host inside the scope it was made in, or make another.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class HostClosed extends Schema.TaggedError<HostClosed>()("HostClosed", {}) {
+  override get message() {
+    return "the host is closed, since the scope it was made in has ended; make another one"
+  }
+}
+
+/**
  * The server is not ready.
  *
  * What to change: wait with `ready`; for a server that failed see `because`.
@@ -61,16 +75,24 @@ export class NotReady extends Schema.TaggedError<NotReady>()("NotReady", {
 }
 
 /**
- * The server was stopped while something of it was going on. A tool call may have run.
+ * The server was stopped while something of it was going on. A tool call that was `sent` may have run; one that waited for
+ * its approval did not.
  *
- * What to change: find out whether the call ran before you repeat it.
+ * What to change: where it was `sent`, find out whether the call ran before you repeat it.
  *
  * @category errors
  * @since 0.1.0
  */
-export class ServerStopped extends Schema.TaggedError<ServerStopped>()("ServerStopped", { server: Schema.String }) {
+export class ServerStopped extends Schema.TaggedError<ServerStopped>()("ServerStopped", {
+  server: Schema.String,
+  /** Whether the request may have reached the server. */
+  sent: Schema.Boolean
+}) {
   override get message() {
-    return `the server ${JSON.stringify(this.server)} was stopped before it answered; the call may have run`
+    const server = JSON.stringify(this.server)
+    return this.sent
+      ? `the server ${server} was stopped before it answered; the call may have run`
+      : `the server ${server} was stopped before the call was sent; it did not run`
   }
 }
 
@@ -171,6 +193,7 @@ export class ToolTimedOut extends Schema.TaggedError<ToolTimedOut>()("ToolTimedO
 export const Reason = Schema.Union([
   UnknownServer,
   NameTaken,
+  HostClosed,
   NotReady,
   ServerStopped,
   CannotReach,

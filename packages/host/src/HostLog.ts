@@ -13,6 +13,7 @@ import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import type * as FileSystem from "effect/FileSystem"
 import type * as Path from "effect/Path"
@@ -164,7 +165,21 @@ const start = Effect.fnUntraced(function* (
     follow: (host) =>
       Effect.suspend(() => {
         hosts.add(host)
-        return Scope.provide(host.listen(logged(host)), scope)
+        const its = Scope.forkUnsafe(scope)
+        const letGo = Effect.andThen(
+          Effect.sync(() => hosts.delete(host)),
+          Scope.close(its, Exit.void)
+        )
+        return Scope.provide(host.listen(logged(host)), its).pipe(
+          // These are few, and end with the host.
+          Effect.andThen(
+            Stream.runDrain(host.diagnostics).pipe(
+              Effect.andThen(letGo),
+              Effect.forkIn(scope, { startImmediately: true })
+            )
+          ),
+          Effect.asVoid
+        )
       }),
     hide: (secret) => Effect.sync(() => secrets.hide(secret)),
     lost: Effect.sync(() => lost)

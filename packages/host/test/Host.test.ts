@@ -219,6 +219,38 @@ describe("U-53, U-59: what a request that failed is worth", () => {
   )
 })
 
+describe("a server that is stopped during a call", () => {
+  it.live("U-50: the call may have run, when it was sent before", () =>
+    Effect.gen(function* () {
+      const { host, servers } = yield* hostOf({ s: Script.modern({ on: { "tools/call": Script.silence } }) })
+      yield* host.add(entry("s"))
+      yield* host.ready("s")
+      const call = yield* Effect.forkChild(Effect.flip(host.callTool("s__echo", hello)), { startImmediately: true })
+      const server = servers.get("s")
+      assert(server !== undefined)
+      yield* hears(server, ({ method }) => method === "tools/call")
+      yield* host.stop("s")
+      const { message, reason } = yield* Fiber.join(call)
+      assert.deepInclude(reason, { _tag: "ServerStopped", server: "s", sent: true })
+      assert.include(message, "may have run")
+    }).pipe(Effect.scoped, Effect.provide(EraMemory.layerNone))
+  )
+})
+
+describe("a host whose scope has ended", () => {
+  it.live("U-50: adds nothing and says so, and loads nothing", () =>
+    Effect.gen(function* () {
+      const { heard, host } = yield* Effect.scoped(hostOf({ s: Script.modern() }))
+      assert.strictEqual((yield* Effect.flip(host.add(entry("s")))).reason._tag, "HostClosed")
+      yield* host.load([entry("s")])
+      yield* host.apply({ added: [entry("s")], changed: [], removed: [] })
+      assert.strictEqual(SubscriptionRef.getUnsafe(host.servers).size, 0)
+      assert.strictEqual((yield* Effect.flip(host.start("s"))).reason._tag, "UnknownServer")
+      assert.deepStrictEqual(yield* heard("s"), [])
+    }).pipe(Effect.provide(EraMemory.layerNone))
+  )
+})
+
 describe("a server that was removed", () => {
   it.live("U-50: stays stopped, however it is started again, also at the same time", () =>
     Effect.gen(function* () {
@@ -373,7 +405,9 @@ describe("a call that is approved while its server is restarted or stopped", () 
             Deferred.succeed(yes, undefined)
           )
           yield* Effect.all([host[verb]("s"), saying], { concurrency: "unbounded" })
-          assert.strictEqual((yield* Fiber.join(call)).reason._tag, "ServerStopped", `after ${pauses} pauses`)
+          const { message, reason } = yield* Fiber.join(call)
+          assert.deepInclude(reason, { _tag: "ServerStopped", server: "s", sent: false }, `after ${pauses} pauses`)
+          assert.include(message, "it did not run")
           assert.notInclude(Transcript.methods(yield* heard("s")), "tools/call")
         }
       }).pipe(Effect.scoped, Effect.provide(EraMemory.layerNone))

@@ -12,16 +12,48 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Stream from "effect/Stream"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 
 const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
 const read = (path: string) => Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(path))
 const env = (variables: Readonly<Record<string, string>>) =>
   Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: { ...variables } }))
 
+/** Whether nothing holds an object any more, after full collections. */
+const isLetGo = (held: WeakRef<object>) =>
+  Effect.gen(function* () {
+    setFlagsFromString("--expose-gc")
+    const collect = runInNewContext("gc")
+    for (let turn = 0; turn < 10 && held.deref() !== undefined; turn++) {
+      yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+      collect()
+    }
+    return held.deref() === undefined
+  })
+
 const secret = "pa$$-w0rd-of-the-entry"
 const bearer = "token-of-another-entry"
 
 describe("the log of a host", () => {
+  it.live("lets go of hosts that have ended, with their last lines in it", () =>
+    Effect.gen(function* () {
+      const log = yield* HostLog.make()
+      const hosted = Effect.gen(function* () {
+        const server = yield* ScriptedServer.make(Script.modern())
+        const host = yield* Host.make({ transport: () => Effect.succeed(server.pipe("stdio")) })
+        yield* log.follow(host)
+        yield* host.add(ServerEntry.stdio({ name: "s", command: "x" }))
+        yield* host.ready("s")
+        return new WeakRef(host)
+      })
+      const held = yield* Effect.scoped(hosted)
+      const lines = yield* Stream.runCollect(Stream.takeUntil(log.lines, ({ text }) => text === "Stopped"))
+      assert.strictEqual(lines.at(-1)?.text, "Stopped")
+      assert.isTrue(yield* isLetGo(held))
+    }).pipe(Effect.scoped, Effect.provide(EraMemory.layerNone))
+  )
+
   it.live("U-59: spans runs in one file, in order, from the least level on, with secrets hidden and on one line", () =>
     Effect.gen(function* () {
       const path = `${yield* folder}/host.log`

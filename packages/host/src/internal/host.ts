@@ -18,6 +18,7 @@ import * as Catalogue from "../Catalogue.ts"
 import type { CallOptions, Difference, Host, HostedLog, Options, ToolRef } from "../Host.ts"
 import type { HostedServer } from "../HostedServer.ts"
 import {
+  HostClosed,
   HostError,
   NameTaken,
   NotReady,
@@ -169,6 +170,9 @@ export const make = Effect.fnUntraced(function* <R = never>(
 
   const exclusive = <A, E>(effect: Effect.Effect<A, E>) => one.withPermits(1)(Effect.uninterruptible(effect))
 
+  const isClosed = () => home.state._tag === "Closed"
+  const whileOpen = (effect: Effect.Effect<void>) => Effect.suspend(() => (isClosed() ? Effect.void : effect))
+
   /** The entries by name. Of two of one name the first counts, and the host says so. */
   const byName = Effect.fnUntraced(function* (entries: Iterable<ServerEntry>) {
     const wanted = new Map<string, ServerEntry>()
@@ -277,6 +281,7 @@ export const make = Effect.fnUntraced(function* <R = never>(
     const tool = owned.tool.name
     const call = ++calls
     const began = clock.currentTimeMillisUnsafe()
+    const sent = Deferred.makeUnsafe<void>()
     const ended = (outcome: string) =>
       happen(server.name, Happening.ToolEnded({ call, tool, millis: clock.currentTimeMillisUnsafe() - began, outcome }))
     yield* happen(server.name, Happening.ToolCalled({ call, tool, arguments: args }))
@@ -287,7 +292,6 @@ export const make = Effect.fnUntraced(function* <R = never>(
         return { resultType: "complete", content: [{ type: "text", text: deniedMessage }], isError: true } as const
       }
       const limit = yield* limitOf(server.entry, how)
-      const sent = Deferred.makeUnsafe<void>()
       return yield* server.call(owned.tool, args, { ...how, timeout: Duration.infinity }).pipe(
         Effect.provideService(Sent, () => void Deferred.doneUnsafe(sent, Effect.void)),
         (effect) =>
@@ -301,11 +305,13 @@ export const make = Effect.fnUntraced(function* <R = never>(
             : effect
       )
     })
-    return yield* server.during(work).pipe(
-      Effect.tap(({ isError }) => ended(isError === true ? "toolError" : "result")),
-      Effect.tapError((error) => ended(error.reason._tag)),
-      Effect.onInterrupt(() => ended("interrupted"))
-    )
+    return yield* server
+      .during(work, () => Deferred.isDoneUnsafe(sent))
+      .pipe(
+        Effect.tap(({ isError }) => ended(isError === true ? "toolError" : "result")),
+        Effect.tapError((error) => ended(error.reason._tag)),
+        Effect.onInterrupt(() => ended("interrupted"))
+      )
   })
 
   return {
@@ -313,13 +319,14 @@ export const make = Effect.fnUntraced(function* <R = never>(
     server: find,
     add: (entry, transport) =>
       exclusive(
-        Effect.suspend((): Effect.Effect<HostedServer, HostError> =>
-          running.has(entry.name) ? fail(new NameTaken({ name: entry.name })) : put(entry, transport)
-        )
+        Effect.suspend((): Effect.Effect<HostedServer, HostError> => {
+          if (isClosed()) return fail(new HostClosed())
+          return running.has(entry.name) ? fail(new NameTaken({ name: entry.name })) : put(entry, transport)
+        })
       ),
     remove: (name) => exclusive(Effect.andThen(find(name), dropAll([name]))),
-    load: (entries) => exclusive(load(entries)),
-    apply: (difference) => exclusive(apply(difference)),
+    load: (entries) => exclusive(whileOpen(load(entries))),
+    apply: (difference) => exclusive(whileOpen(apply(difference))),
     start: (name) => Effect.flatMap(find(name), ({ start }) => start),
     stop: (name) => Effect.flatMap(find(name), ({ stop }) => stop),
     restart: (name) => Effect.flatMap(find(name), ({ restart }) => restart),

@@ -53,8 +53,11 @@ export interface Surroundings<R> {
 export interface Running extends Omit<HostedServer, "events"> {
   /** How many questions of the server wait for an answer. */
   readonly asking: SubscriptionRef.SubscriptionRef<number>
-  /** The effect, or `ServerStopped` as soon as the server is stopped. A `call` belongs into it. */
-  readonly during: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E | HostError>
+  /**
+   * The effect, or `ServerStopped` as soon as the server is stopped. A `call` belongs into it. `isSent` says whether anything
+   * was sent by then; without it something may have been.
+   */
+  readonly during: <A, E>(effect: Effect.Effect<A, E>, isSent?: () => boolean) => Effect.Effect<A, E | HostError>
   readonly call: (
     tool: Tool.Tool,
     args: JsonObject,
@@ -63,7 +66,7 @@ export interface Running extends Omit<HostedServer, "events"> {
 }
 
 interface Session {
-  readonly stopped: Deferred.Deferred<never, HostError>
+  readonly stopped: Deferred.Deferred<void>
   readonly fiber: Fiber.Fiber<void>
   client: Client | undefined
 }
@@ -293,7 +296,8 @@ export const make = Effect.fnUntraced(function* <R>(
       : Effect.andThen(SubscriptionRef.set(lists, noLists), around.relisted)
   )
 
-  const wasStopped = () => new HostError({ reason: new ServerStopped({ server: name }) })
+  const wasStopped = (sent: boolean) =>
+    Effect.fail(new HostError({ reason: new ServerStopped({ server: name, sent }) }))
 
   const end = Effect.suspend(() => {
     const ending = session
@@ -301,7 +305,7 @@ export const make = Effect.fnUntraced(function* <R>(
     session = undefined
     return become(ServerState.Stopping()).pipe(
       Effect.andThen(withdraw),
-      Effect.andThen(Deferred.fail(ending.stopped, wasStopped())),
+      Effect.andThen(Deferred.succeed(ending.stopped, undefined)),
       Effect.andThen(Fiber.interrupt(ending.fiber)),
       Effect.andThen(become(ServerState.Stopped()))
     )
@@ -312,7 +316,7 @@ export const make = Effect.fnUntraced(function* <R>(
     if (session !== undefined && SubscriptionRef.getUnsafe(state)._tag !== "Failed") return
     if (session !== undefined) yield* end
     yield* become(ServerState.Connecting())
-    const stopped = yield* Deferred.make<never, HostError>()
+    const stopped = yield* Deferred.make<void>()
     // Begins to run only after `session` is set.
     const fiber = yield* Effect.forkIn(
       run(() => (session?.stopped === stopped ? session : undefined)),
@@ -351,8 +355,15 @@ export const make = Effect.fnUntraced(function* <R>(
     session?.client === undefined ? notReady : Effect.succeed(session.client)
   )
 
-  const during: Running["during"] = (effect) =>
-    Effect.suspend(() => (session === undefined ? notReady : Effect.raceFirst(effect, Deferred.await(session.stopped))))
+  const during: Running["during"] = (effect, isSent = () => true) =>
+    Effect.suspend(() =>
+      session === undefined
+        ? notReady
+        : Effect.raceFirst(
+            effect,
+            Effect.flatMap(Deferred.await(session.stopped), () => wasStopped(isSent()))
+          )
+    )
 
   return {
     name,
@@ -369,7 +380,7 @@ export const make = Effect.fnUntraced(function* <R>(
     call: (tool, args, options) =>
       Effect.suspend(() =>
         session === undefined
-          ? Effect.fail(wasStopped())
+          ? wasStopped(false)
           : Effect.flatMap(client, (connected) => connected.callTool(tool.name, args, options))
       )
   }

@@ -163,6 +163,7 @@ const client: (reason: ClientReason) => Verdict = Match.typeTags<ClientReason>()
 const host: (reason: HostReason) => Verdict = Match.typeTags<HostReason>()({
   UnknownServer: ours,
   NameTaken: ours,
+  HostClosed: ours,
   NotReady: ours,
   ServerStopped: ours,
   CannotReach: ours,
