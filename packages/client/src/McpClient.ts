@@ -369,6 +369,9 @@ export function connect<R = never>(
 /**
  * The `McpClient` service over the `Transport` in the layer's input. Each call is one connection of its own.
  *
+ * A bundled program then holds the transport that it provides and no other. `connect`, which takes an address or a
+ * command, brings HTTP and stdio along.
+ *
  * @category layers
  * @since 0.1.0
  */
