@@ -174,7 +174,7 @@ describe("a server that fails to start", () => {
       )
       assert.deepStrictEqual([texts[0], texts[2]], ["Connecting", "Connecting"])
       assert.include(texts[1], "(try 2 is at 1970-01-01T00:00:01.000Z: it may be reachable later)")
-      assert.include(texts[3], "(it is not tried again: somebody has to sign in)")
+      assert.include(texts[3], "(it is not tried again: somebody has to sign in; `restart` the server then")
     }).pipe(Effect.scoped, Effect.provide(EraMemory.layerNone))
   )
 

@@ -2,14 +2,51 @@
  * `mcp-effect auth` against a real authorization server and a server that it protects, and the commands that use the token.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Authorization from "@mcp-effect/client/Authorization"
+import * as AuthorizationFlow from "@mcp-effect/client/AuthorizationFlow"
+import * as ClientRegistration from "@mcp-effect/client/ClientRegistration"
+import * as TokenStore from "@mcp-effect/client/TokenStore"
+import * as Host from "@mcp-effect/host/Host"
+import * as ServerEntry from "@mcp-effect/host/ServerEntry"
+import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
+import * as NodeHttp from "@mcp-effect/transport/NodeHttp"
 import { assert, describe, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as SubscriptionRef from "effect/SubscriptionRef"
 import { mistakes } from "./fixtures/command.ts"
 import { world } from "./fixtures/protectedWorld.ts"
 
 // Processes start slowly on a busy machine; what is waited for has limits of its own.
 vi.setConfig({ testTimeout: 120_000 })
+
+describe("a host whose server wants a sign-in", () => {
+  it.live("U-64: says that nobody tries again, and a restart takes the token that another process got meanwhile", () =>
+    Effect.gen(function* () {
+      const { run, server, tokens } = yield* world
+      const services = Layer.mergeAll(
+        NodeHttp.layer,
+        TokenStore.layerFile({ path: tokens }),
+        AuthorizationFlow.layerUnavailable,
+        ClientRegistration.layer()
+      )
+      const http = yield* Layer.build(Authorization.layer({ server: server.url }).pipe(Layer.provide(services)))
+      const host = yield* Effect.provide(Host.make(), http)
+      yield* host.add(ServerEntry.http({ name: "safe", url: server.url }))
+      const error = yield* Effect.flip(host.ready("safe"))
+      assert.strictEqual(error.reason._tag, "AuthorizationRequired")
+      const state = SubscriptionRef.getUnsafe((yield* host.server("safe")).state)
+      assert(state._tag === "Failed")
+      assert.isUndefined(state.nextTry)
+      assert.include(state.because, "somebody has to sign in; `restart` the server then")
+
+      assert.strictEqual((yield* run(["auth", "login", server.url])).code, 0)
+      yield* host.restart("safe")
+      assert.isTrue((yield* host.ready("safe")).tools)
+    }).pipe(Effect.scoped, Effect.provide([NodeServices.layer, EraMemory.layerNone]))
+  )
+})
 
 describe("mcp-effect auth", () => {
   it.live(

@@ -42,7 +42,7 @@ const ours = never("this program has to change something")
 const spawning = ({ because }: { readonly because: string }) =>
   because === "WouldBlock" || because === "Busy" ? notNow() : noCommand()
 
-const signIn = never("somebody has to sign in")
+const signIn = never("somebody has to sign in; `restart` the server then, wherever that was")
 const refused = never("the credentials are refused")
 const later = again("the server asks to come back later")
 const faulty = again("the server, or what stands before it, has trouble of its own")
