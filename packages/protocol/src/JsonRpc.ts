@@ -324,9 +324,13 @@ export const parse = (text: string, options?: ParseOptions): ReadonlyArray<Resul
   const harmless = text.length <= 2 * maxDepth && text.length <= maxMembers
   const excess = harmless ? undefined : exceeds(text, maxDepth, maxMembers)
   if (excess !== undefined) return [malformed(excess)]
-  const value = Result.try((): unknown => JSON.parse(text))
-  if (Result.isFailure(value)) return [malformed("it is not JSON")]
-  if (!Array.isArray(value.success)) return [classify(value.success)]
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return [malformed("it is not JSON")]
+  }
+  if (!Array.isArray(value)) return [classify(value)]
   if (options?.batches !== true) return [malformed("it is a batch, which this revision does not have")]
-  return value.success.length === 0 ? [malformed("it is an empty batch")] : value.success.map(classify)
+  return value.length === 0 ? [malformed("it is an empty batch")] : value.map(classify)
 }

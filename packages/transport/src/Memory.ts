@@ -16,6 +16,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Sink from "effect/Sink"
 import * as Stdio from "effect/Stdio"
@@ -79,7 +80,12 @@ export const make = (
         send: (message) => {
           const shown = () => excerpt(JSON.stringify(message) ?? String(message))
           for (const one of Array.isArray(message) ? message : [message]) {
-            if (multiplexer.message(JsonRpc.classify(one), shown)) continue
+            const read = JsonRpc.classify(one)
+            if (Result.isSuccess(read)) {
+              multiplexer.message(read.success)
+              continue
+            }
+            if (multiplexer.broken(read.failure, shown)) continue
             skipped++
             report(Diagnostic.NoiseSkipped({ server: name, excerpt: shown(), skipped }))
           }

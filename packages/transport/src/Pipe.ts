@@ -12,6 +12,7 @@ import { Diagnostic, reporter } from "@mcp-effect/protocol/Diagnostic"
 import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Envelope from "./internal/envelope.ts"
 import * as Lines from "./internal/lines.ts"
@@ -132,7 +133,8 @@ export const open = Effect.fnUntraced(function* <R>(options: {
         return
       }
       for (const read of JsonRpc.parse(line, bounds)) {
-        if (!multiplexer.message(read, () => line)) skip(line)
+        if (Result.isSuccess(read)) multiplexer.message(read.success)
+        else if (!multiplexer.broken(read.failure, () => line)) skip(line)
       }
     },
     tooLong: () => ended(new TooLarge({ limit, what: "line" }))

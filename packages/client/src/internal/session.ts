@@ -265,9 +265,12 @@ const asker = (line: Line, revision: Revision.Revision): Pick<Session, "ask" | "
     response: JsonRpc.Response
   ): Result.Result<Decoded<Method.Result<M>>, Reason> => {
     if (!("result" in response)) return Result.fail(refused(method, response.error))
-    const decoded = tasks
-      ? revision.decode(method, response.result, acceptsTask)
-      : revision.decode(method, response.result)
+    if (!tasks) {
+      const decoded = revision.decode(method, response.result)
+      if (Result.isSuccess(decoded)) proves()
+      return decoded
+    }
+    const decoded = revision.decode(method, response.result, acceptsTask)
     if (Result.isFailure(decoded)) return Result.fail(decoded.failure)
     const { rejected, value } = decoded.success
     proves()

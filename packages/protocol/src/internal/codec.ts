@@ -45,10 +45,13 @@ export const run = (
   decode: Decoder | undefined,
   method: string,
   input: unknown
-): Result.Result<Decoded<unknown>, InvalidResult> =>
-  decode === undefined
-    ? Result.fail(new InvalidResult({ method, pointer: "", because: "belongs to no known method" }))
-    : Result.mapError(decode(input), ({ pointer, because }) => new InvalidResult({ method, pointer, because }))
+): Result.Result<Decoded<unknown>, InvalidResult> => {
+  if (decode === undefined) {
+    return Result.fail(new InvalidResult({ method, pointer: "", because: "belongs to no known method" }))
+  }
+  const decoded = decode(input)
+  return Result.isSuccess(decoded) ? Result.succeed(decoded.success) : Result.fail(new InvalidResult({ method, ...decoded.failure }))
+}
 
 const shown = (value: unknown): string =>
   typeof value === "string" ? JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value) : typeof value
@@ -122,9 +125,14 @@ export const writersOf = (version: Version) => {
   }
 }
 
+const isEmpty = (json: JsonObject): boolean => {
+  for (const _ in json) return false
+  return true
+}
+
 /** As parameters: nothing at all when there is nothing to say. */
 export const encoded = ({ json, dropped }: Written): Encoded => ({
-  params: Object.keys(json).length === 0 ? undefined : json,
+  params: isEmpty(json) ? undefined : json,
   dropped
 })
 
@@ -173,8 +181,10 @@ export const make = (version: Version): Revision => {
   const writers = writersOf(version)
   const has = (method: string): method is Method.Method =>
     Method.isMethod(method) && available(Method.methods[method].span, version)
-  const write = (method: string, schema: Schema.Codec<unknown>, params: JsonObject) =>
-    Result.map(writers(schema)(method, straighten(method, params)), encoded)
+  const write = (method: string, schema: Schema.Codec<unknown>, params: JsonObject) => {
+    const written = writers(schema)(method, straighten(method, params))
+    return Result.isSuccess(written) ? Result.succeed(encoded(written.success)) : Result.fail(written.failure)
+  }
   const missing = (method: string) => Result.fail(new MethodNotInRevision({ method, version }))
 
   // The tables hold decoders of every type; the overloads say which one a method has.

@@ -22,15 +22,14 @@ export interface Tidying {
 
 /** The result with what was missing filled in; the same object when nothing was. */
 export const tidy = (result: JsonObject, { cached, lists }: Tidying): JsonObject => {
-  let tidied = result
-  const fill = (key: string, value: unknown) => {
-    if (own(result, key) !== value) tidied = { ...tidied, [key]: value }
-  }
-  fill("resultType", "complete")
+  let tidied = filled(result, "resultType", "complete")
   if (cached === true) {
-    fill("ttlMs", milliseconds(own(result, "ttlMs")))
-    fill("cacheScope", scope(own(result, "cacheScope")))
+    tidied = filled(tidied, "ttlMs", milliseconds(own(result, "ttlMs")))
+    tidied = filled(tidied, "cacheScope", scope(own(result, "cacheScope")))
   }
-  for (const key of lists ?? []) fill(key, own(result, key) ?? [])
+  if (lists !== undefined) for (const key of lists) tidied = filled(tidied, key, own(result, key) ?? [])
   return tidied
 }
+
+const filled = (result: JsonObject, key: string, value: unknown): JsonObject =>
+  own(result, key) === value ? result : { ...result, [key]: value }

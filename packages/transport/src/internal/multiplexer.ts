@@ -12,7 +12,6 @@ import * as Meta from "@mcp-effect/protocol/Meta"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Result from "effect/Result"
 import type { Dialect, ExchangeOptions, Incoming, Plain, Wire } from "../Transport.ts"
 import { MalformedReply, NotJson, type Reason, TransportError } from "../TransportError.ts"
 import * as Envelope from "./envelope.ts"
@@ -22,8 +21,10 @@ import { exchanges } from "./plain.ts"
 const maxAbandoned = 1_024
 
 export interface Multiplexer {
-  /** Takes what the peer sent. False when it is no message; `raw` is then shown in errors. */
-  readonly message: (read: Envelope.Read, raw: () => string) => boolean
+  /** Takes a message of the peer. */
+  readonly message: (message: JsonRpc.Message) => void
+  /** Takes what is no message; true when it tried to answer a request, which then fails and shows `raw`. */
+  readonly broken: (malformed: JsonRpc.Malformed, raw: () => string) => boolean
   /** Fails one open request. */
   readonly fail: (id: JsonRpc.RequestId, reason: Reason) => void
   /** The pipe has room again. */
@@ -63,10 +64,12 @@ export const make = (options: {
   let end: TransportError | undefined
   let full = false
 
-  const settle = (key: JsonRpc.RequestId, exit: Exit.Exit<JsonRpc.Response, TransportError>) => {
+  const settle = (key: JsonRpc.RequestId, exit: Exit.Exit<JsonRpc.Response, TransportError>): boolean => {
     const entry = open.get(key)
+    if (entry === undefined) return false
     open.delete(key)
-    entry?.settle(exit)
+    entry.settle(exit)
+    return true
   }
 
   const keyOf = (id: JsonRpc.RequestId | null): JsonRpc.RequestId | undefined => {
@@ -83,9 +86,10 @@ export const make = (options: {
 
   const response = (answer: JsonRpc.Response) => {
     const id = answer.id ?? null
+    if (id !== null && settle(id, Exit.succeed(answer))) return
     const key = keyOf(id)
     if (key === undefined) unknown(id)
-    else settle(key, Exit.succeed(key === id ? answer : { ...answer, id: key }))
+    else settle(key, Exit.succeed({ ...answer, id: key }))
   }
 
   const fail = (key: JsonRpc.RequestId, reason: Reason) =>
@@ -125,13 +129,11 @@ export const make = (options: {
   }
 
   return {
-    message: (read, raw) => {
-      if (Result.isFailure(read)) return broken(read.failure, raw)
-      const message = read.success
+    message: (message) => {
       if ("method" in message) incoming(message)
       else response(message)
-      return true
     },
+    broken,
     fail,
     end: () => end,
     drained: () => {
@@ -161,13 +163,15 @@ export const make = (options: {
             )
           : Effect.void
       )
-      const send = (message: JsonRpc.Message, revision: Dialect): Result.Result<void, TransportError> =>
-        Result.try({
-          try: () => {
-            full = !post(message, revision)
-          },
-          catch: notJson
-        })
+      /** Why it could not be sent, if it could not. */
+      const send = (message: JsonRpc.Message, revision: Dialect): TransportError | undefined => {
+        try {
+          full = !post(message, revision)
+          return undefined
+        } catch (error) {
+          return notJson(error)
+        }
+      }
       const enter = (entry: Open): void => {
         const { how, request } = entry
         const { id } = request
@@ -175,8 +179,8 @@ export const make = (options: {
         if (full) return void waiting.set(entry, () => enter(entry))
         if (open.has(id)) return entry.settle(Exit.die(new Error(`the id ${JSON.stringify(id)} is still in use`)))
         open.set(id, entry)
-        const sent = send(request, how.revision)
-        if (Result.isFailure(sent)) settle(id, Exit.fail(sent.failure))
+        const failed = send(request, how.revision)
+        if (failed !== undefined) settle(id, Exit.fail(failed))
       }
       const leave = (entry: Open): void => {
         const { how, request } = entry
@@ -204,8 +208,8 @@ export const make = (options: {
             room,
             Effect.suspend(() => {
               if (end !== undefined) return Effect.fail(end)
-              const sent = send(message, revision)
-              return Effect.fromResult(sent)
+              const failed = send(message, revision)
+              return failed === undefined ? Effect.void : Effect.fail(failed)
             })
           ),
         ended: Deferred.await(gone)

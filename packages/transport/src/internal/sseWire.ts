@@ -59,7 +59,11 @@ export const open = Effect.fnUntraced(function* ({
 
   const take = (text: string) => {
     for (const read of JsonRpc.parse(text, bounds)) {
-      if (multiplexer.message(read, () => text)) continue
+      if (Result.isSuccess(read)) {
+        multiplexer.message(read.success)
+        continue
+      }
+      if (multiplexer.broken(read.failure, () => text)) continue
       skipped++
       report(Diagnostic.NoiseSkipped({ server: endpoint, excerpt: excerpt(text), skipped }))
     }
@@ -153,7 +157,7 @@ export const open = Effect.fnUntraced(function* ({
       // The answer belongs on the stream; a server that puts it here is understood all the same (L-SSE-5).
       const text = yield* Body.beginning(sent.response)
       for (const found of Body.mediaTypeOf(sent.response) === "application/json" ? JsonRpc.parse(text, bounds) : []) {
-        if (Result.isSuccess(found) && !("method" in found.success)) multiplexer.message(found, () => text)
+        if (Result.isSuccess(found) && !("method" in found.success)) multiplexer.message(found.success)
       }
     })
   }
