@@ -35,6 +35,7 @@ describe("the bundle of the command", () => {
       assert.deepStrictEqual(
         packages.map(({ name }) => name),
         [
+          "@cfworker/json-schema",
           "@effect/platform-node",
           "@effect/platform-node-shared",
           "@noble/hashes",

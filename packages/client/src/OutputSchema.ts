@@ -39,8 +39,8 @@ export const MaxSchemaSize = count("MaxSchemaSize", 20_000)
 export const MaxSchemaDepth = count("MaxSchemaDepth", 128)
 
 /**
- * How many times one check may look at a schema, references and alternatives followed; a list costs one for each item and
- * each of its members. 200,000.
+ * How many times one check may look at a schema, references followed; a large list costs one for each
+ * item and each of its members, and each alternative of `anyOf` and `oneOf` as much as eight others. 200,000.
  *
  * @category bounds
  * @since 0.1.0
@@ -48,7 +48,8 @@ export const MaxSchemaDepth = count("MaxSchemaDepth", 128)
 export const MaxCheckSteps = count("MaxCheckSteps", 200_000)
 
 /**
- * The longest text that is checked with a pattern. 1,000.
+ * The longest text, and the longest list, of a value that is checked with patterns and for unique items; these two are
+ * left out for larger values. 1,000.
  *
  * @category bounds
  * @since 0.1.0
@@ -136,10 +137,13 @@ export const compile = Effect.fnUntraced(function* (schema: JsonObject): Effect.
     steps: yield* MaxCheckSteps,
     costly: yield* MaxCostly
   }
-  const check = yield* Effect.mapError(
-    Effect.fromResult(checkWith(schema, bounds)),
-    (because) => new SchemaUnusable({ because })
-  )
+  const unusable = (because: string) => new SchemaUnusable({ because })
+  // Loaded when the first schema comes, so that a program without one does without it.
+  const library = yield* Effect.tryPromise({
+    try: () => import("@cfworker/json-schema"),
+    catch: () => unusable("the validator could not be loaded")
+  })
+  const check = yield* Effect.mapError(Effect.fromResult(checkWith(library, schema, bounds)), unusable)
   return (value) =>
     Result.match(check(value), {
       onFailure: (because) => Finding.Unchecked({ because }),
