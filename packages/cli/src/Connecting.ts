@@ -9,7 +9,7 @@ import * as ClientRegistration from "@mcp-effect/client/ClientRegistration"
 import * as McpClient from "@mcp-effect/client/McpClient"
 import type { McpClientError } from "@mcp-effect/client/McpClientError"
 import * as TokenStore from "@mcp-effect/client/TokenStore"
-import type { ServerEntry } from "@mcp-effect/host/ServerEntry"
+import type * as Entry from "@mcp-effect/host/ServerEntry"
 import * as Evidence from "@mcp-effect/negotiation/Evidence"
 import * as Mode from "@mcp-effect/negotiation/Mode"
 import type { NegotiationError } from "@mcp-effect/negotiation/NegotiationError"
@@ -24,10 +24,12 @@ import * as Stdio from "@mcp-effect/transport/Stdio"
 import * as StreamableHttp from "@mcp-effect/transport/StreamableHttp"
 import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
+import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import { HttpClient } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
@@ -115,9 +117,8 @@ const headersOf = (header: ReadonlyArray<string>) =>
   )
 
 /** The HTTP client, with the stored token of the server where one is kept. Whoever can be asked may sign in for more. */
-const httpFor = Effect.fnUntraced(function* (url: string, asking: boolean) {
+const httpFor = Effect.fnUntraced(function* (bare: Layer.Layer<HttpClient>, url: string, asking: boolean) {
   const path = yield* Places.tokens
-  const bare = Layer.succeedContext(yield* Layer.build(Http.layer))
   if (!(yield* Effect.orElseSucceed((yield* FileSystem.FileSystem).exists(path), () => false))) return bare
   const flow = asking
     ? (yield* Effect.promise(() => import("./SignIn.ts"))).layerAsking
@@ -130,6 +131,22 @@ const httpFor = Effect.fnUntraced(function* (url: string, asking: boolean) {
       return Layer.unwrap(Effect.as(Console.error(`note: no saved token is sent, ${because}`), bare))
     })
   )
+})
+
+/**
+ * The transport to a server behind a URL, over an HTTP client to which its stored token is added.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const remote = Effect.fnUntraced(function* (
+  { headers, type, url }: Pick<Entry.Http | Entry.Sse, "headers" | "type" | "url">,
+  client: HttpClient,
+  asking: boolean
+) {
+  const http = yield* Layer.build(yield* httpFor(Layer.succeed(HttpClient, client), url, asking))
+  const make = type === "sse" ? HttpSse.make : StreamableHttp.make
+  return yield* Effect.provide(make({ url, headers }), http)
 })
 
 /**
@@ -162,7 +179,7 @@ export const entryOf = Effect.fnUntraced(function* (
 
 const transportOf = Effect.fnUntraced(function* (
   target: Target.Target,
-  entry: ServerEntry | undefined,
+  entry: Entry.ServerEntry | undefined,
   options: Options,
   asking: boolean
 ) {
@@ -180,12 +197,11 @@ const transportOf = Effect.fnUntraced(function* (
   }
   const url = entry === undefined ? ("url" in target ? target.url : "") : entry.url
   const headers = { ...entry?.headers, ...(yield* headersOf(header)) }
-  const http = yield* Layer.build(yield* httpFor(url, asking))
-  const make = entry?.type === "sse" ? HttpSse.make : StreamableHttp.make
-  return yield* Effect.provide(make({ url, headers }), http)
+  const client = Context.get(yield* Layer.build(Http.layer), HttpClient)
+  return yield* remote({ url, headers, type: entry?.type ?? "http" }, client, asking)
 })
 
-const modeOf = Effect.fnUntraced(function* (entry: ServerEntry | undefined, { era, pin, prior }: Options) {
+const modeOf = Effect.fnUntraced(function* (entry: Entry.ServerEntry | undefined, { era, pin, prior }: Options) {
   const saved = Option.isSome(prior) ? yield* Places.json(prior.value) : undefined
   if (Option.isSome(pin)) {
     if (!Version.isModern(pin.value)) {

@@ -7,10 +7,14 @@ import * as Configuration from "@mcp-effect/host/Configuration"
 import type { EntryProblem } from "@mcp-effect/host/ConfigurationError"
 import * as ConfigurationHint from "@mcp-effect/host/ConfigurationHint"
 import * as Host from "@mcp-effect/host/Host"
+import type { ServerEntry } from "@mcp-effect/host/ServerEntry"
+import type { StartError } from "@mcp-effect/host/ServerState"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import { HttpClient } from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as SubscriptionRef from "effect/SubscriptionRef"
+import * as Advice from "./Advice.ts"
 import * as Answer from "./Answer.ts"
 import * as Ask from "./Ask.ts"
 import * as Connecting from "./Connecting.ts"
@@ -29,6 +33,15 @@ const problemOf = ({ column, entry, line, message }: EntryProblem) => ({
   column,
   message
 })
+
+/** Why a server failed, and what to type. */
+const reasonOf = (entry: ServerEntry, error: StartError) => {
+  if (error._tag === "HostError") return error.message
+  const because = Advice.because(error)
+  return Advice.wantsSignIn(error) && entry.type !== "stdio"
+    ? `${because}\nSign in with: mcp-effect auth login ${entry.url}`
+    : because
+}
 
 /** Each server in a line; what went wrong stands under it, whole. */
 const shown = (states: ReadonlyArray<Row>, on: Screen): string => {
@@ -64,7 +77,11 @@ export const servers = Effect.fnUntraced(function* (options: {
   }
   const { configuration, path } = yield* Places.configuration(options.config)
   const states = yield* Effect.gen(function* () {
-    const host = yield* Host.make({ retry: "never" })
+    const http = yield* HttpClient
+    const host = yield* Host.make({
+      retry: "never",
+      transport: (entry) => (entry.type === "stdio" ? Effect.undefined : Connecting.remote(entry, http, false))
+    })
     yield* host.load(configuration.entries)
     return yield* Effect.forEach(
       configuration.entries,
@@ -79,7 +96,7 @@ export const servers = Effect.fnUntraced(function* (options: {
           }),
           {
             onSuccess: (row) => row,
-            onFailure: ({ message }) => ({ name, type, state: "failed" as const, because: message })
+            onFailure: (error) => ({ name, type, state: "failed" as const, because: reasonOf(entry, error) })
           }
         )
       },

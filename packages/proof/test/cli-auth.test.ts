@@ -73,6 +73,9 @@ describe("mcp-effect auth", () => {
         yield* fs.writeFileString(config, JSON.stringify({ mcpServers: { safe: { url: server.url } } }))
         const status = yield* run(["auth", "status", "--config", config, "safe"])
         assert.deepStrictEqual([status.code, status.out], [0, `${server.url}: a token is kept\n`])
+        const listed = yield* run(["servers", "--json", "--config", config])
+        assert.deepStrictEqual([listed.code, mistakes("servers", listed.out)], [0, []])
+        assert.deepInclude(JSON.parse(listed.out).servers[0], { name: "safe", state: "ready" })
 
         const record = `${home}/record`
         const called = yield* run([...echo, "--record", record])
@@ -97,6 +100,9 @@ describe("mcp-effect auth", () => {
         assert.isFalse(yield* server.isActive(last))
         assert.notInclude(yield* fs.readFileString(tokens), last)
         assert.strictEqual((yield* run(echo)).code, 77)
+        const denied = yield* run(["servers", "--config", config])
+        assert.strictEqual(denied.code, 69)
+        assert.include(denied.out, `Sign in with: mcp-effect auth login ${server.url}`)
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
