@@ -33,11 +33,7 @@ const probe = Command.make(
       Flag.withDescription("Show how the era was decided, step by step"),
       Flag.withDefault(false)
     ),
-    save: Flag.String("save").pipe(
-      Flag.withMetavar("FILE"),
-      Flag.withDescription("Keep what was found, for --prior"),
-      Flag.optional
-    )
+    save: Options.file("save", "Keep what was found, for --prior")
   },
   (given) =>
     Effect.flatMap(
@@ -115,20 +111,19 @@ const explore = Command.make("explore", onServer(""), (given) =>
 ).pipe(Command.withDescription("Pick tools, fill in their forms and see the results"))
 
 const ofFiles = () => Effect.promise(() => import("./Servers.ts"))
-const file = Argument.String("file").pipe(Argument.withDescription("The configuration"), Argument.optional)
 
 const servers = Command.make("servers", { config: Options.config, json: Options.json, yes: Options.yes }, (given) =>
   Effect.flatMap(ofFiles(), (it) => it.servers(given))
 ).pipe(Command.withDescription("Start the servers of a configuration and show how each is doing"))
 
-const check = Command.make("check", { file, json: Options.json }, (given) =>
+const check = Command.make("check", { file: Options.configuration, json: Options.json }, (given) =>
   Effect.flatMap(ofFiles(), (it) => it.check(given))
 ).pipe(Command.withDescription("Show what is wrong in a configuration; starts nothing"))
 
 const convert = Command.make(
   "convert",
   {
-    file,
+    file: Options.configuration,
     to: Flag.Literals("to", ["array", "mcpServers", "servers"]).pipe(Flag.withDescription("The form to print"))
   },
   (given) => Effect.flatMap(ofFiles(), (it) => it.convert(given))

@@ -6,6 +6,7 @@
 import type * as Option from "effect/Option"
 import * as Argument from "effect/cli/Argument"
 import * as Flag from "effect/cli/Flag"
+import { isAbsolute, relative } from "node:path"
 
 /**
  * What was typed.
@@ -45,16 +46,42 @@ export const json = Flag.Boolean("json").pipe(
   Flag.withDefault(false)
 )
 
+/** A path as it was typed, as far as that can be told: paths are made absolute when they are read. */
+const asTyped = (path: string) => {
+  const below = relative("", path)
+  return below === "" || below.startsWith("..") || isAbsolute(below) ? path : below
+}
+
+/**
+ * An option that names a file, for which shells propose files.
+ *
+ * @category options
+ * @since 0.1.0
+ */
+export const file = (name: string, description: string) =>
+  Flag.Path(name).pipe(Flag.withMetavar("FILE"), Flag.withDescription(description), Flag.map(asTyped), Flag.optional)
+
+/**
+ * A configuration to look into.
+ *
+ * @category options
+ * @since 0.1.0
+ */
+export const configuration = Argument.Path("file").pipe(
+  Argument.withDescription("The configuration"),
+  Argument.map(asTyped),
+  Argument.optional
+)
+
 /**
  * `--config`.
  *
  * @category options
  * @since 0.1.0
  */
-export const config = Flag.String("config").pipe(
-  Flag.withMetavar("FILE"),
-  Flag.withDescription("Where names of servers come from: .mcp.json, mcp.json or .vscode/mcp.json by default"),
-  Flag.optional
+export const config = file(
+  "config",
+  "Where names of servers come from: .mcp.json, mcp.json or .vscode/mcp.json by default"
 )
 
 /**
@@ -83,16 +110,8 @@ export const connection = {
     Flag.withDescription("How long to wait for a connection, and for each answer; 60 by default"),
     Flag.optional
   ),
-  prior: Flag.String("prior").pipe(
-    Flag.withMetavar("FILE"),
-    Flag.withDescription("What `probe --save` wrote: the era is not asked again while it holds"),
-    Flag.optional
-  ),
-  record: Flag.String("record").pipe(
-    Flag.withMetavar("FILE"),
-    Flag.withDescription("Append everything sent and heard, without secrets, for a bug report"),
-    Flag.optional
-  ),
+  prior: file("prior", "What `probe --save` wrote: the era is not asked again while it holds"),
+  record: file("record", "Append everything sent and heard, without secrets, for a bug report"),
   config,
   json
 }

@@ -54,15 +54,18 @@ const proposed = Effect.fnUntraced(function* (...lines: ReadonlyArray<string>) {
 })
 
 describe("U-67: completions", () => {
-  it.live("are offered by bash: commands, the commands in them, options and what options may be", () =>
+  it.live("are offered by bash: commands, the commands in them, options, what options may be, and files", () =>
     Effect.gen(function* () {
-      const [all, pr, auth, option, era, to] = yield* proposed(
+      const [all, pr, auth, option, era, to, ...files] = yield* proposed(
         "mcp-effect ",
         "mcp-effect pr",
         "mcp-effect auth ",
         "mcp-effect call --ye",
         "mcp-effect probe --era m",
-        "mcp-effect config convert --to "
+        "mcp-effect config convert --to ",
+        "mcp-effect probe --prior no",
+        "mcp-effect servers --config no",
+        "mcp-effect config check no"
       )
       assert.includeMembers(all ?? [], commands)
       assert.deepStrictEqual(pr, ["probe", "prompt", "prompts"])
@@ -70,6 +73,7 @@ describe("U-67: completions", () => {
       assert.deepStrictEqual(option, ["--yes"])
       assert.deepStrictEqual(era, ["modern"])
       assert.deepStrictEqual(to, ["array", "mcpServers", "servers"])
+      assert.deepStrictEqual(files.slice(0, 3), [["notes.json"], ["notes.json"], ["notes.json"]])
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
