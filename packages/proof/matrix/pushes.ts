@@ -13,6 +13,7 @@ import {
   type Feature,
   first,
   forgets,
+  type Ground,
   noTool,
   soon,
   textOf,
@@ -32,6 +33,16 @@ const asking = (calls: CallsOf<JsonObject>, heard: string) =>
       yield* ensure(asked.length > before, "no handler was asked")
       yield* ensure(said.includes(heard), `the tool heard another answer: ${said}`)
     })
+  )
+
+/** Calls a tool until it tells of a folder: a server asks for folders beside what the client asks. */
+const telling = (client: Ground["client"], tool: string, args: JsonObject, folder: string) =>
+  soon(
+    client.callTool(tool, args).pipe(
+      Effect.map((result) => textOf(result).includes(folder)),
+      Effect.repeat({ until: (found) => found, schedule: Schedule.spaced("50 millis") })
+    ),
+    `the server does not know the folder ${folder}`
   )
 
 export const pushes = [
@@ -86,17 +97,7 @@ export const pushes = [
     name: "questions: folders",
     shows: "U-27, U-31",
     lacks: first(forgets, noTool(Calls.folders, "asks for folders")),
-    check: using(Calls.folders, ({ client, folder }, tool, args) =>
-      // The filesystem server asks once it is initialized, beside what the client asks.
-      until(
-        client.callTool(tool, args).pipe(
-          Effect.map((result) => textOf(result).includes(folder)),
-          Effect.repeat({ until: (found) => found, schedule: Schedule.spaced("50 millis") })
-        ),
-        Effect.never,
-        "the server does not know the folder"
-      )
-    )
+    check: using(Calls.folders, ({ client, folder }, tool, args) => telling(client, tool, args, folder))
   },
   {
     name: "changed folders",
@@ -110,13 +111,7 @@ export const pushes = [
       Effect.gen(function* () {
         const folder = move()
         yield* client.rootsChanged
-        yield* soon(
-          client.callTool(tool, args).pipe(
-            Effect.map((result) => textOf(result).includes(folder)),
-            Effect.repeat({ until: (found) => found, schedule: Schedule.spaced("50 millis") })
-          ),
-          "the server does not know the new folder"
-        )
+        yield* telling(client, tool, args, folder)
       })
     )
   },
