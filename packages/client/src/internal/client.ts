@@ -7,8 +7,6 @@ import type { InputRequired as Asked } from "@mcp-effect/protocol/InputRequired"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import { methods } from "@mcp-effect/protocol/Method"
 import type * as Method from "@mcp-effect/protocol/Method"
-import type * as Prompt from "@mcp-effect/protocol/Prompt"
-import type * as Resource from "@mcp-effect/protocol/Resource"
 import type * as Tool from "@mcp-effect/protocol/Tool"
 import type { Transport } from "@mcp-effect/transport/Transport"
 import * as Duration from "effect/Duration"
@@ -38,9 +36,10 @@ import * as Pages from "./pages.ts"
 import * as Patience from "./patience.ts"
 import * as Questions from "./questions.ts"
 import * as Rounds from "./rounds.ts"
-import { asItEnds, type Then } from "./session.ts"
+import type { Limit } from "./patience.ts"
+import type { Next } from "./session.ts"
 import * as Toolbox from "./toolbox.ts"
-import { operation } from "./tracing.ts"
+import { named, operation } from "./tracing.ts"
 import { version } from "./version.ts"
 import * as Watching from "./watching.ts"
 
@@ -94,22 +93,41 @@ export const make = Effect.fnUntraced(function* <R>(
 
   const refuse = (reason: Reason) => Effect.fail(new McpClientError({ server, reason }))
 
-  /** How a request is made, with the limits of the fiber that makes it. */
-  const askingOf = (
+  let usual: { readonly timeout: Duration.Duration; readonly limit: Result.Result<Limit> } | undefined
+
+  /** The time limits of a request: those it was given, or those of the fiber that makes it. */
+  const limitOf = (
     fiber: Fiber.Fiber<unknown, unknown>,
+    { resetOnProgress, timeout }: How
+  ): Result.Result<Limit, InvalidOption> => {
+    if (timeout === undefined && resetOnProgress !== true) {
+      const timeout = fiber.getRef(Defaults.RequestTimeout)
+      if (usual?.timeout !== timeout) {
+        const idle = Duration.toMillis(timeout)
+        usual = { timeout, limit: Result.succeed({ idle, total: idle }) }
+      }
+      return usual.limit
+    }
+    return Result.map(timeOf("timeout", timeout ?? fiber.getRef(Defaults.RequestTimeout)), (idle) => ({
+      idle,
+      total: resetOnProgress === true ? Duration.toMillis(fiber.getRef(Defaults.RequestCap)) : idle
+    }))
+  }
+
+  /** How a request is made. */
+  const askingOf = (
+    limit: Limit,
     method: string,
     params: JsonRpc.JsonObject,
     how: How,
-    { mirrored, refreshed, repeatable }: Pick<Connection.Asking, "mirrored" | "refreshed" | "repeatable">
-  ): Result.Result<Connection.Asking, InvalidOption> => {
-    const { meta, onProgress, resetOnProgress, timeout } = how
-    const limit = timeout === undefined ? undefined : timeOf("timeout", timeout)
-    if (limit !== undefined && Result.isFailure(limit)) return Result.fail(limit.failure)
-    const idle = limit === undefined ? Duration.toMillis(fiber.getRef(Defaults.RequestTimeout)) : limit.success
-    const total = resetOnProgress === true ? Duration.toMillis(fiber.getRef(Defaults.RequestCap)) : idle
+    repeatable: boolean,
+    mirrored?: Connection.Asking["mirrored"],
+    refreshed?: Connection.Asking["refreshed"]
+  ): Connection.Asking => {
+    const { meta, onProgress, resetOnProgress } = how
     const level = how.logLevel ?? logLevel.current()
-    return Result.succeed({
-      limit: { idle, total },
+    return {
+      limit,
       repeatable,
       onProgress,
       resetOnProgress,
@@ -120,22 +138,20 @@ export const make = Effect.fnUntraced(function* <R>(
         meta === undefined && level === undefined
           ? undefined
           : { ...(meta === undefined ? {} : { meta }), ...(level === undefined ? {} : { logLevel: level }) }
-    })
+    }
   }
 
   /** Sends a request for a fiber that runs it at once. */
-  const send = <M extends Method.Method, B, F>(
+  const send = <M extends Method.Method>(
     fiber: Fiber.Fiber<unknown, unknown>,
     method: M,
     params: Method.Params<M>,
-    how: How,
-    more: Pick<Connection.Asking, "mirrored" | "refreshed" | "repeatable">,
-    then: Then<Method.Result<M>, McpClientError, B, F>
-  ): Effect.Effect<B, F> => {
-    const asking = askingOf(fiber, method, params, how, more)
-    return Result.isFailure(asking)
-      ? then.onFailure(new McpClientError({ server, reason: asking.failure }))
-      : connection.ask(fiber, method, params, asking.success, then)
+    how: How
+  ): Effect.Effect<Method.Result<M>, McpClientError> => {
+    const limit = limitOf(fiber, how)
+    if (Result.isFailure(limit)) return refuse(limit.failure)
+    const asking = askingOf(limit.success, method, params, how, !mayChange(method))
+    return connection.ask(fiber, method, params, asking, Effect.succeed, Effect.fail)
   }
 
   const extension = (
@@ -146,10 +162,10 @@ export const make = Effect.fnUntraced(function* <R>(
   ): Effect.Effect<JsonRpc.JsonObject, McpClientError> => {
     const misnamed = Given.extensionMethod(method)
     if (misnamed !== undefined) return refuse(misnamed)
-    const asking = askingOf(fiber, method, params, how, { repeatable, mirrored: undefined, refreshed: undefined })
-    return Result.isFailure(asking)
-      ? refuse(asking.failure)
-      : connection.extension(fiber, method, params, asking.success)
+    const limit = limitOf(fiber, how)
+    return Result.isFailure(limit)
+      ? refuse(limit.failure)
+      : connection.extension(fiber, method, params, askingOf(limit.success, method, params, how, repeatable))
   }
 
   const request = <M extends Method.Method>(
@@ -157,11 +173,7 @@ export const make = Effect.fnUntraced(function* <R>(
     params: Method.Params<M>,
     how: How = {}
   ): Effect.Effect<Method.Result<M>, McpClientError> =>
-    Effect.withFiber((fiber) =>
-      caching.through(method, params, how, () =>
-        send(fiber, method, params, how, { repeatable: !mayChange(method) }, asItEnds())
-      )
-    )
+    Effect.withFiber((fiber) => caching.through(method, params, how, () => send(fiber, method, params, how)))
 
   const pagesOf = <M extends ListMethod>(method: M, how: How | undefined) => ({
     server,
@@ -224,36 +236,51 @@ export const make = Effect.fnUntraced(function* <R>(
     fiber: Fiber.Fiber<unknown, unknown>,
     name: string,
     args: JsonRpc.JsonObject,
-    retry: Rounds.Retry,
+    retry: Rounds.Retry | undefined,
     how: CallOptions,
-    then: Then<Method.Result<"tools/call">, McpClientError, B, McpClientError>
+    onSuccess: Next<Method.Result<"tools/call">, B, McpClientError>,
+    onFailure: Next<McpClientError, B, McpClientError>
   ): Effect.Effect<B, McpClientError> => {
     const { definition, task } = how
+    const limit = limitOf(fiber, how)
+    if (Result.isFailure(limit)) return onFailure(new McpClientError({ server, reason: limit.failure }))
     const mirrored = toolbox.mirrored(name, args, definition)
-    if (Result.isFailure(mirrored)) return then.onFailure(mirrored.failure)
+    if (Result.isFailure(mirrored)) return onFailure(mirrored.failure)
     const asked = task === undefined ? undefined : taskOf(name, task, definition)
-    const params = { name, arguments: args, ...retry, ...asked }
-    const more = {
-      mirrored: mirrored.success,
-      refreshed: () => refreshed(name, args),
-      repeatable: how.repeatable ?? toolbox.isRepeatable(name, definition)
-    }
-    return send(fiber, "tools/call", params, how, more, then)
+    const params =
+      retry === undefined && asked === undefined
+        ? { name, arguments: args }
+        : { name, arguments: args, ...retry, ...asked }
+    const asking = askingOf(
+      limit.success,
+      "tools/call",
+      params,
+      how,
+      how.repeatable ?? toolbox.isRepeatable(name, definition),
+      mirrored.success,
+      () => refreshed(name, args)
+    )
+    return connection.ask(fiber, "tools/call", params, asking, onSuccess, onFailure)
   }
 
   /** The same where only one round is made. */
   const callOneRound = (
     name: string,
     args: JsonRpc.JsonObject,
-    retry: Rounds.Retry,
+    retry: Rounds.Retry | undefined,
     how: CallOptions
   ): Effect.Effect<Method.Result<"tools/call">, McpClientError> =>
     Effect.withFiber((fiber) =>
-      callOnce(fiber, name, args, retry, how, {
-        onSuccess: (result): Effect.Effect<Method.Result<"tools/call">, McpClientError> =>
+      callOnce<Method.Result<"tools/call">>(
+        fiber,
+        name,
+        args,
+        retry,
+        how,
+        (result) =>
           Rounds.isInputRequired(result) ? Effect.succeed(result) : toolbox.checkOutput(name, result, how.definition),
-        onFailure: Effect.fail
-      })
+        Effect.fail
+      )
     )
 
   /** The member that asks for a task, where server and tool say that they can make one. */
@@ -270,21 +297,33 @@ export const make = Effect.fnUntraced(function* <R>(
   const refreshed = (name: string, args: JsonRpc.JsonObject) =>
     Effect.flatMap(listTools({ cache: "refresh" }), () => Effect.fromResult(toolbox.mirrored(name, args)))
 
+  /** A call with all of its rounds. Almost every call has one, so that one is kept cheap. */
   const call = (
     fiber: Fiber.Fiber<unknown, unknown>,
     name: string,
     args: JsonRpc.JsonObject,
     how: CallOptions,
     onRound?: (asked: Asked) => void
-  ) =>
-    Rounds.drive<Tool.CallResult>({
+  ): Effect.Effect<Tool.CallResult, McpClientError> => {
+    const accept = (result: Tool.CallResult) => toolbox.checkOutput(name, result, how.definition)
+    const driving = (): Rounds.Driving<Tool.CallResult> => ({
       server,
       method: "tools/call",
       respond,
       onRound,
-      ask: (retry, then) => callOnce(fiber, name, args, retry, how, then),
-      accept: (result) => toolbox.checkOutput(name, result, how.definition)
+      ask: (retry) => callOnce(fiber, name, args, retry, how, Effect.succeed, Effect.fail),
+      accept
     })
+    return callOnce(
+      fiber,
+      name,
+      args,
+      undefined,
+      how,
+      (result) => (Rounds.isInputRequired(result) ? Rounds.goOn(driving(), result) : accept(result)),
+      (error) => Rounds.afterFailure(error, driving)
+    )
+  }
 
   return {
     endpoint: server,
@@ -299,7 +338,8 @@ export const make = Effect.fnUntraced(function* <R>(
     discover: (how) =>
       operation("McpClient.discover", () => request("server/discover", {}, { cache: "refresh", ...how })),
     listTools: (how) => operation("McpClient.listTools", () => listTools(how)),
-    callTool: (name, args = {}, how = {}) => operation("McpClient.callTool", (fiber) => call(fiber, name, args, how)),
+    callTool: (name, args = {}, how = {}) =>
+      Effect.withFiber((fiber) => named(fiber, "McpClient.callTool", call(fiber, name, args, how))),
     streamTool: (name, args = {}, how = {}) =>
       CallStream.make({
         server,
@@ -311,7 +351,7 @@ export const make = Effect.fnUntraced(function* <R>(
       }),
     begin: (name, args = {}, how = {}) =>
       operation("McpClient.begin", () =>
-        Effect.map(callOneRound(name, args, {}, how), (result) => outcomeOf(name, args, 1, result))
+        Effect.map(callOneRound(name, args, undefined, how), (result) => outcomeOf(name, args, 1, result))
       ),
     resume: (continuation, answers, how = {}) =>
       operation("McpClient.resume", () => {
@@ -337,12 +377,11 @@ export const make = Effect.fnUntraced(function* <R>(
     listPrompts: (how) => operation("McpClient.listPrompts", () => listPrompts(how)),
     getPrompt: (name, args = {}, how) =>
       operation("McpClient.getPrompt", () =>
-        Rounds.drive<Prompt.GetResult>({
+        Rounds.drive({
           server,
           method: "prompts/get",
           respond,
-          ask: (retry, then) =>
-            Effect.matchEffect(request("prompts/get", { name, arguments: args, ...retry }, how), then),
+          ask: (retry) => request("prompts/get", { name, arguments: args, ...retry }, how),
           accept: Effect.succeed
         })
       ),
@@ -350,11 +389,11 @@ export const make = Effect.fnUntraced(function* <R>(
     listResourceTemplates: (how) => operation("McpClient.listResourceTemplates", () => listResourceTemplates(how)),
     readResource: (uri, how) =>
       operation("McpClient.readResource", () =>
-        Rounds.drive<Resource.ReadResult>({
+        Rounds.drive({
           server,
           method: "resources/read",
           respond,
-          ask: (retry, then) => Effect.matchEffect(request("resources/read", { uri, ...retry }, how), then),
+          ask: (retry) => request("resources/read", { uri, ...retry }, how),
           accept: Effect.succeed
         })
       ),

@@ -40,7 +40,8 @@ export interface Connection {
     method: M,
     params: Method.Params<M>,
     asking: Asking,
-    then: Session.Then<Method.Result<M>, McpClientError, B, F>
+    onSuccess: Session.Next<Method.Result<M>, B, F>,
+    onFailure: Session.Next<McpClientError, B, F>
   ) => Effect.Effect<B, F>
   /** The same for a method that the protocol does not define. */
   readonly extension: (
@@ -250,14 +251,12 @@ export const open = Effect.fnUntraced(function* <R>(
       "server/discover",
       {},
       { limit: { idle: probing, total: probing } },
-      {
-        onSuccess: () => Effect.succeed(silent && trouble.repeatable ? over : undefined),
-        onFailure: () =>
-          Effect.map(renewed(over, trouble.method, how, trouble.reason.message, true), (session) => {
-            const moved = session.agreement.era !== over.agreement.era
-            return (silent ? trouble.repeatable : moved && Healing.mayGoAgain(trouble)) ? session : undefined
-          })
-      }
+      () => Effect.succeed(silent && trouble.repeatable ? over : undefined),
+      () =>
+        Effect.map(renewed(over, trouble.method, how, trouble.reason.message, true), (session) => {
+          const moved = session.agreement.era !== over.agreement.era
+          return (silent ? trouble.repeatable : moved && Healing.mayGoAgain(trouble)) ? session : undefined
+        })
     )
   }
 
@@ -291,8 +290,7 @@ export const open = Effect.fnUntraced(function* <R>(
       // By then the end of a wire is noticed, so whoever sends next need not find out.
       return Effect.andThen(Effect.yieldNow, Effect.fail(fail(Healing.verdictOn(trouble))))
     }
-    const again = (over: Session.Session, how = asking) =>
-      attempt(sent, over, how, [...tried, row.remedy], Session.asItEnds<A, McpClientError>())
+    const again = (over: Session.Session, how = asking) => attempt(sent, over, how, [...tried, row.remedy])
     switch (row.remedy) {
       case "resend":
         return again(over)
@@ -314,37 +312,37 @@ export const open = Effect.fnUntraced(function* <R>(
     }
   }
 
-  const attempt = <A, B, F>(
+  const attempt = <A>(
     sent: Sent<A>,
     over: Session.Session,
     asking: Asking,
-    tried: ReadonlyArray<Healing.Remedy>,
-    then: Session.Then<A, McpClientError, B, F>
-  ): Effect.Effect<B, F> =>
-    sent.send(over, patiently(over, asking), {
-      onSuccess: then.onSuccess,
-      onFailure: (reason) => Effect.matchEffect(heal(sent, over, asking, tried, reason), then)
-    })
+    tried: ReadonlyArray<Healing.Remedy>
+  ): Effect.Effect<A, McpClientError> =>
+    sent.send(over, patiently(over, asking), Effect.succeed, (reason) => heal(sent, over, asking, tried, reason))
 
-  const through = <A, B, F>(
+  /** Sends for the first time, and waits for a session where there is none. */
+  const first = <A, B, F>(
     sent: Sent<A>,
     asking: Asking,
-    then: Session.Then<A, McpClientError, B, F>
-  ): Effect.Effect<B, F> =>
-    isReady()
-      ? attempt(sent, session, asking, nothingTried, then)
-      : Effect.matchEffect(
-          Effect.flatMap(current(sent.method, asking), (over) =>
-            attempt(sent, over, asking, nothingTried, Session.asItEnds<A, McpClientError>())
-          ),
-          then
-        )
+    onSuccess: Session.Next<A, B, F>,
+    onFailure: Session.Next<McpClientError, B, F>
+  ): Effect.Effect<B, F> => {
+    if (!isReady()) {
+      const waited = Effect.flatMap(current(sent.method, asking), (over) => attempt(sent, over, asking, []))
+      return Effect.matchEffect(waited, { onSuccess, onFailure })
+    }
+    const over = session
+    return sent.send(over, patiently(over, asking), onSuccess, (reason) =>
+      Effect.matchEffect(heal(sent, over, asking, [], reason), { onSuccess, onFailure })
+    )
+  }
 
-  const ask: Connection["ask"] = (fiber, method, params, asking, then) =>
-    through(
-      { fiber, method, send: (over, asking, then) => over.ask(fiber, method, params, asking, then) },
+  const ask: Connection["ask"] = (fiber, method, params, asking, onSuccess, onFailure) =>
+    first(
+      { fiber, method, send: (over, asking, yes, no) => over.ask(fiber, method, params, asking, yes, no) },
       asking,
-      then
+      onSuccess,
+      onFailure
     )
 
   return {
@@ -352,12 +350,13 @@ export const open = Effect.fnUntraced(function* <R>(
     state,
     ask,
     request: (method, params, asking) =>
-      Effect.withFiber((fiber) => ask(fiber, method, params, asking, Session.asItEnds())),
+      Effect.withFiber((fiber) => ask(fiber, method, params, asking, Effect.succeed, Effect.fail)),
     extension: (fiber, method, params, asking) =>
-      through(
-        { fiber, method, send: (over, asking, then) => over.extension(fiber, method, params, asking, then) },
+      first<JsonRpc.JsonObject, JsonRpc.JsonObject, McpClientError>(
+        { fiber, method, send: (over, asking, yes, no) => over.extension(fiber, method, params, asking, yes, no) },
         asking,
-        Session.asItEnds()
+        Effect.succeed,
+        Effect.fail
       ),
     notify: (notification, asking) =>
       Effect.flatMap(current(notification.method, asking), ({ revision, wire }) =>
@@ -375,11 +374,10 @@ interface Sent<A> {
   readonly send: <B, F>(
     over: Session.Session,
     asking: Session.Asking,
-    then: Session.Then<A, Reason, B, F>
+    onSuccess: Session.Next<A, B, F>,
+    onFailure: Session.Next<Reason, B, F>
   ) => Effect.Effect<B, F>
 }
-
-const nothingTried: ReadonlyArray<Healing.Remedy> = []
 
 /** Whether the wire is gone by now, noticed or not. */
 const hasEnded = ({ wire }: Session.Session): Effect.Effect<boolean> =>
@@ -397,7 +395,7 @@ const beating = (
   if (every === undefined || !session.revision.supports("ping")) return ended
   const idle = Duration.toMillis(every)
   const heartbeat = Effect.withFiber((fiber) =>
-    session.ask(fiber, "ping", {}, { limit: { idle, total: idle } }, Session.asItEnds())
+    session.ask(fiber, "ping", {}, { limit: { idle, total: idle } }, Effect.succeed, Effect.fail)
   ).pipe(
     // An error is an answer: the server lives.
     Effect.catchIf(

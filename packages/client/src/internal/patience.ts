@@ -26,6 +26,9 @@ export interface Waiting {
   until: number
   /** Told once, with the milliseconds that passed, when the time is up. */
   readonly expire: (passed: number) => void
+  /** Its neighbours among those that are waited for: a list that costs nothing to enter and to leave. */
+  before: Waiting | undefined
+  after: Waiting | undefined
 }
 
 export interface Patience {
@@ -50,7 +53,7 @@ export const make = Effect.fnUntraced(function* (): Effect.fn.Return<Patience, n
   const scope = yield* Effect.scope
   const clock = yield* Clock.Clock
   const runIn = Effect.runForkWith(yield* Effect.context())
-  const all = new Set<Waiting>()
+  let first: Waiting | undefined
   let timer: { readonly fiber: Fiber.Fiber<void>; readonly at: number } | undefined
   let closed = false
   yield* Scope.addFinalizer(
@@ -65,10 +68,13 @@ export const make = Effect.fnUntraced(function* (): Effect.fn.Return<Patience, n
     timer = undefined
     const now = clock.currentTimeMillisUnsafe()
     let earliest = Number.POSITIVE_INFINITY
-    for (const waiting of all) {
+    let next = first
+    while (next !== undefined) {
+      const waiting = next
+      next = waiting.after
       if (waiting.until > now) earliest = Math.min(earliest, waiting.until)
       else {
-        all.delete(waiting)
+        end(waiting)
         waiting.expire(waiting.until - waiting.began)
       }
     }
@@ -85,8 +91,10 @@ export const make = Effect.fnUntraced(function* (): Effect.fn.Return<Patience, n
 
   const begin = (limit: Limit, expire: Waiting["expire"]): Waiting => {
     const began = clock.currentTimeMillisUnsafe()
-    const waiting = { began, limit, until: began + Math.min(limit.idle, limit.total), expire }
-    all.add(waiting)
+    const until = began + Math.min(limit.idle, limit.total)
+    const waiting: Waiting = { began, limit, until, expire, before: undefined, after: first }
+    if (first !== undefined) first.before = waiting
+    first = waiting
     if (waiting.until < (timer?.at ?? Number.POSITIVE_INFINITY)) sleep(waiting.until, began)
     return waiting
   }
@@ -96,7 +104,14 @@ export const make = Effect.fnUntraced(function* (): Effect.fn.Return<Patience, n
     waiting.until = Math.min(clock.currentTimeMillisUnsafe() + limit.idle, began + limit.total)
   }
 
-  const end = (waiting: Waiting) => void all.delete(waiting)
+  const end = (waiting: Waiting) => {
+    const { after, before } = waiting
+    if (before !== undefined) before.after = after
+    else if (first === waiting) first = after
+    if (after !== undefined) after.before = before
+    waiting.before = undefined
+    waiting.after = undefined
+  }
 
   return {
     begin,

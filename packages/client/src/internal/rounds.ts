@@ -11,7 +11,6 @@ import * as Result from "effect/Result"
 import * as Limits from "../Limits.ts"
 import { InputRequired, McpClientError } from "../McpClientError.ts"
 import type { Respondent } from "./questions.ts"
-import { asItEnds, type Then } from "./session.ts"
 import { questionsIn } from "./urlRequired.ts"
 
 /** The two members that make a request a retry. */
@@ -80,34 +79,37 @@ export const retryOf = (asked: InputRequiredResult.InputRequired, inputResponses
   ...(asked.requestState === undefined ? {} : { requestState: asked.requestState })
 })
 
-interface Driving<A> {
+export interface Driving<A> {
   readonly server: string
   readonly method: string
   readonly respond: Respondent["respond"]
-  /** Makes the request, and goes on with what came of it. */
-  readonly ask: <B>(
-    retry: Retry,
-    then: Then<A | InputRequiredResult.InputRequired, McpClientError, B, McpClientError>
-  ) => Effect.Effect<B, McpClientError>
+  readonly ask: (retry: Retry) => Effect.Effect<A | InputRequiredResult.InputRequired, McpClientError>
   /** Takes the result, once there is one. */
   readonly accept: (result: A) => Effect.Effect<A, McpClientError>
   readonly onRound?: ((asked: InputRequiredResult.InputRequired) => void) | undefined
 }
 
-const first: Retry = {}
+interface Typed {
+  readonly resultType?: string | undefined
+}
 
-/** Almost every request is answered in its first round, so that one is kept cheap. */
-export const drive = <A extends { readonly resultType?: string | undefined }>(
-  driving: Driving<A>
-): Effect.Effect<A, McpClientError> =>
-  driving.ask<A>(first, {
+export const drive = <A extends Typed>(driving: Driving<A>): Effect.Effect<A, McpClientError> =>
+  Effect.matchEffect(driving.ask({}), {
     onSuccess: (result) => (isInputRequired(result) ? goOn(driving, result) : driving.accept(result)),
-    onFailure: (error) => (questionsIn(error) === undefined ? Effect.fail(error) : openAndAskAgain(driving, error))
+    onFailure: (error) => afterFailure(error, () => driving)
   })
+
+/** What comes after a first round that failed. */
+export const afterFailure = <A extends Typed>(
+  error: McpClientError,
+  driving: () => Driving<A>
+): Effect.Effect<A, McpClientError> =>
+  questionsIn(error) === undefined ? Effect.fail(error) : openAndAskAgain(driving(), error)
 
 const tooMany = (most: number) => `it went on asking after ${most} rounds (MaxInputRounds)`
 
-const goOn = Effect.fnUntraced(function* <A extends { readonly resultType?: string | undefined }>(
+/** What comes after a first round with questions: they are answered and it is asked again, while there are any. */
+export const goOn = Effect.fnUntraced(function* <A extends Typed>(
   { accept, ask, method, onRound, respond, server }: Driving<A>,
   first: InputRequiredResult.InputRequired
 ): Effect.fn.Return<A, McpClientError> {
@@ -122,7 +124,7 @@ const goOn = Effect.fnUntraced(function* <A extends { readonly resultType?: stri
     const inputResponses = yield* Effect.mapError(answers(asked.inputRequests, respond, opened), refuse)
     if (inputResponses === undefined) yield* Effect.sleep(pauseWithoutQuestions(quiet++))
     else quiet = 0
-    const result = yield* ask(retryOf(asked, inputResponses), asItEnds())
+    const result = yield* ask(retryOf(asked, inputResponses))
     if (!isInputRequired(result)) return yield* accept(result)
     asked = result
   }
@@ -132,7 +134,7 @@ const goOn = Effect.fnUntraced(function* <A extends { readonly resultType?: stri
  * Sends the user to the addresses of a -32042 and the request once more, as often as the server says so (L-ELI-8). The
  * error stands when the program opens no addresses.
  */
-const openAndAskAgain = Effect.fnUntraced(function* <A extends { readonly resultType?: string | undefined }>(
+const openAndAskAgain = Effect.fnUntraced(function* <A extends Typed>(
   driving: Driving<A>,
   first: McpClientError
 ): Effect.fn.Return<A, McpClientError> {
@@ -148,7 +150,7 @@ const openAndAskAgain = Effect.fnUntraced(function* <A extends { readonly result
     const given = yield* Effect.mapError(answers(inputRequests, respond, opened), () => error)
     const refused = Object.values(given ?? {}).find((answer) => "action" in answer && answer.action !== "accept")
     if (refused !== undefined) return yield* refuse("the user did not open the address")
-    const next = yield* Effect.result(ask({}, asItEnds()))
+    const next = yield* Effect.result(ask({}))
     if (Result.isSuccess(next)) {
       return yield* isInputRequired(next.success) ? goOn(driving, next.success) : accept(next.success)
     }

@@ -39,7 +39,7 @@ import {
   ServerError,
   WireFailed
 } from "../McpClientError.ts"
-import type { Middleware, Next } from "../Middleware.ts"
+import type * as Middleware from "../Middleware.ts"
 import { Partition } from "../ResultCache.ts"
 import { mayChange } from "./healing.ts"
 import type { Inbound } from "./inbound.ts"
@@ -60,16 +60,8 @@ export interface Asking {
   readonly onNotification?: ((notification: JsonRpc.Notification) => void) | undefined
 }
 
-/** What is made of how a request ended, in the way of `Effect.matchEffect`. */
-export interface Then<A, E, B, F> {
-  readonly onSuccess: (value: A) => Effect.Effect<B, F>
-  readonly onFailure: (reason: E) => Effect.Effect<B, F>
-}
-
-const plainEnd = { onSuccess: Effect.succeed, onFailure: Effect.fail }
-
-/** Nothing more is made of it. */
-export const asItEnds = <A, E>(): Then<A, E, A, E> => plainEnd
+/** What comes after a request, for one of its two ends. */
+export type Next<A, B, F> = (value: A) => Effect.Effect<B, F>
 
 export interface Session {
   readonly agreement: Agreement
@@ -89,7 +81,8 @@ export interface Session {
     method: M,
     params: Method.Params<M>,
     asking: Asking,
-    then: Then<Method.Result<M>, Reason, B, F>
+    onSuccess: Next<Method.Result<M>, B, F>,
+    onFailure: Next<Reason, B, F>
   ) => Effect.Effect<B, F>
   /** The same for a method that no revision knows: what it says goes and comes as it is. */
   readonly extension: <B, F>(
@@ -97,7 +90,8 @@ export interface Session {
     method: string,
     params: JsonRpc.JsonObject,
     asking: Asking,
-    then: Then<JsonRpc.JsonObject, Reason, B, F>
+    onSuccess: Next<JsonRpc.JsonObject, B, F>,
+    onFailure: Next<Reason, B, F>
   ) => Effect.Effect<B, F>
 }
 
@@ -108,7 +102,7 @@ export interface Options<R> {
   readonly inbound: Inbound
   readonly patience: Patience
   readonly nextId: () => number
-  readonly middleware: ReadonlyArray<Middleware>
+  readonly middleware: ReadonlyArray<Middleware.Middleware>
   readonly inspectDiscover?: Negotiator.Options<R>["inspectDiscover"]
   readonly inspectInitialize?: Negotiator.Options<R>["inspectInitialize"]
 }
@@ -246,10 +240,12 @@ interface Written {
   readonly asking: Asking
 }
 
-/** A request, and how its answer is read. */
-interface Asked<M extends string, A> extends Written {
+/** A request, how its answer is read, and what comes after it. */
+interface Asked<M extends string, A, B, F> extends Written {
   readonly method: M
   readonly read: (method: M, response: JsonRpc.Response) => Result.Result<Decoded<A>, Reason>
+  readonly onSuccess: Next<A, B, F>
+  readonly onFailure: Next<Reason, B, F>
 }
 
 /** Requests over a line, as one revision writes and reads them. */
@@ -287,21 +283,20 @@ const asker = (line: Line, revision: Revision.Revision): Pick<Session, "ask" | "
   }
 
   const goOn = <M extends string, A, B, F>(
-    { method, read }: Asked<M, A>,
-    response: JsonRpc.Response,
-    then: Then<A, Reason, B, F>
+    { method, onFailure, onSuccess, read }: Asked<M, A, B, F>,
+    response: JsonRpc.Response
   ): Effect.Effect<B, F> => {
     const decoded = read(method, response)
-    if (Result.isFailure(decoded)) return then.onFailure(decoded.failure)
+    if (Result.isFailure(decoded)) return onFailure(decoded.failure)
     const { rejected, value } = decoded.success
-    if (rejected.length === 0) return then.onSuccess(value)
+    if (rejected.length === 0) return onSuccess(value)
     return Effect.andThen(
       Effect.forEach(
         rejected,
         ({ because, name, pointer }) => report(Diagnostic.ItemRejected({ server, method, pointer, name, because })),
         { discard: true }
       ),
-      Effect.suspend(() => then.onSuccess(value))
+      Effect.suspend(() => onSuccess(value))
     )
   }
 
@@ -313,36 +308,35 @@ const asker = (line: Line, revision: Revision.Revision): Pick<Session, "ask" | "
     return stamped === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params: stamped }
   }
 
-  const howOf = ({ asking, id }: Written, alive: () => void): ExchangeOptions => ({
+  const howOf = ({ asking, id }: Written, alive: (() => void) | undefined): ExchangeOptions => ({
     revision,
     interim: interimOf(asking, id, revision, inbound, alive),
     mirrored: asking.mirrored
   })
 
-  /** In plain calls: one pause of the fiber, and no effect but what is made of the end. */
+  /** In plain calls: one pause of the fiber, and no effect but what comes after. */
   const plainly = <M extends string, A, B, F>(
     begin: Plain["begin"],
     fiber: Fiber.Fiber<unknown, unknown>,
-    asked: Asked<M, A>,
-    trace: JsonRpc.JsonObject | undefined,
-    then: Then<A, Reason, B, F>
+    asked: Asked<M, A, B, F>,
+    trace: JsonRpc.JsonObject | undefined
   ): Effect.Effect<B, F> =>
     Effect.callback((resume) => {
-      const { asking, method } = asked
+      const { asking, method, onFailure } = asked
       const neverLeft = isOver()
-      const waiting = patience.begin(asking.limit, (passed) => {
-        leave()
-        resume(then.onFailure(timedOut(method, passed)))
-      })
       const finish = (exit: Exit.Exit<JsonRpc.Response, TransportError>) => {
-        if (Exit.isSuccess(exit)) return goOn(asked, exit.value, then)
+        if (Exit.isSuccess(exit)) return goOn(asked, exit.value)
         const failure = Cause.findError(exit.cause)
         return Result.isSuccess(failure)
-          ? then.onFailure(answered(failure.success, method, neverLeft))
+          ? onFailure(answered(failure.success, method, neverLeft))
           : Effect.failCause(failure.failure)
       }
-      const how = howOf(asked, () => patience.alive(waiting))
-      const leave = begin(requestOf(asked, trace), how, fiber, (exit) => {
+      const waiting = patience.begin(asking.limit, (passed) => {
+        leave()
+        resume(onFailure(timedOut(method, passed)))
+      })
+      const alive = asking.resetOnProgress === true ? () => patience.alive(waiting) : undefined
+      const leave = begin(requestOf(asked, trace), howOf(asked, alive), fiber, (exit) => {
         patience.end(waiting)
         // Read by the fiber, which a fault in the reading then ends, and not the wire.
         resume(Effect.suspend(() => finish(exit)))
@@ -354,7 +348,7 @@ const asker = (line: Line, revision: Revision.Revision): Pick<Session, "ask" | "
     })
 
   const exchange = (request: JsonRpc.Request, how: ExchangeOptions) => {
-    const through = middleware.reduceRight<Next>(
+    const through = middleware.reduceRight<Middleware.Next>(
       (next, layer) => (request) => layer(request, next),
       (request) => wire.exchange(request, how)
     )
@@ -362,64 +356,64 @@ const asker = (line: Line, revision: Revision.Revision): Pick<Session, "ask" | "
   }
 
   /** As an effect. Middleware and the wires of others may wait on their own, so the time is kept from outside. */
-  const guarded = <M extends string, A>(
-    asked: Asked<M, A>,
+  const guarded = <M extends string, A, B, F>(
+    asked: Asked<M, A, B, F>,
     trace: JsonRpc.JsonObject | undefined
-  ): Effect.Effect<A, Reason> => {
-    const { asking, method } = asked
-    return patience.within<A, Reason>(
+  ): Effect.Effect<B, F> => {
+    const { asking, method, onFailure } = asked
+    const answer = patience.within<JsonRpc.Response, Reason>(
       asking.limit,
       (alive) => {
         const neverLeft = isOver()
-        return Effect.matchEffect(exchange(requestOf(asked, trace), howOf(asked, alive)), {
-          onFailure: (cause) => Effect.fail(answered(cause, method, neverLeft)),
-          onSuccess: (response) => goOn(asked, response, asItEnds<A, Reason>())
-        })
+        return Effect.mapError(exchange(requestOf(asked, trace), howOf(asked, alive)), (cause) =>
+          answered(cause, method, neverLeft)
+        )
       },
       (passed) => Effect.fail(timedOut(method, passed))
     )
+    return Effect.matchEffect(answer, { onSuccess: (response) => goOn(asked, response), onFailure })
   }
-
-  const once = <M extends string, A, B, F>(
-    fiber: Fiber.Fiber<unknown, unknown>,
-    asked: Asked<M, A>,
-    trace: JsonRpc.JsonObject | undefined,
-    then: Then<A, Reason, B, F>
-  ): Effect.Effect<B, F> =>
-    begin === undefined ? Effect.matchEffect(guarded(asked, trace), then) : plainly(begin, fiber, asked, trace, then)
 
   const ask = <M extends string, A, B, F>(
     fiber: Fiber.Fiber<unknown, unknown>,
-    asked: Asked<M, A>,
-    then: Then<A, Reason, B, F>
+    asked: Asked<M, A, B, F>,
+    trace?: JsonRpc.JsonObject
+  ): Effect.Effect<B, F> => (begin === undefined ? guarded(asked, trace) : plainly(begin, fiber, asked, trace))
+
+  /** The same in a span, where spans go anywhere. What comes after the request is not of it. */
+  const spanned = <M extends string, A, B, F>(
+    fiber: Fiber.Fiber<unknown, unknown>,
+    asked: Asked<M, A, B, F>
   ): Effect.Effect<B, F> => {
-    if (!isTraced(fiber)) return once(fiber, asked, undefined, then)
-    const { id, method, params } = asked
+    if (!isTraced(fiber)) return ask(fiber, asked)
+    const { id, method, onFailure, onSuccess, params } = asked
     const facts = { id, method, params, server, transport: line.transport, version: revision.version }
     return Effect.matchEffect(
-      traced(facts, (trace) => once(fiber, asked, trace, asItEnds<A, Reason>())),
-      then
+      traced(facts, (trace) =>
+        ask<M, A, A, Reason>(fiber, { ...asked, onSuccess: Effect.succeed, onFailure: Effect.fail }, trace)
+      ),
+      { onSuccess, onFailure }
     )
   }
 
   return {
-    ask: (fiber, method, params, asking, then) => {
+    ask: (fiber, method, params, asking, onSuccess, onFailure) => {
       const encoded = revision.encode(method, params)
-      if (Result.isFailure(encoded)) return then.onFailure(unsendable(revision.era, encoded.failure))
+      if (Result.isFailure(encoded)) return onFailure(unsendable(revision.era, encoded.failure))
       const { dropped, params: written } = encoded.success
-      const asked = { id: nextId(), method, params: written, asking, read: read<typeof method> }
-      if (dropped.length === 0) return ask(fiber, asked, then)
+      const asked = { id: nextId(), method, params: written, asking, read: read<typeof method>, onSuccess, onFailure }
+      if (dropped.length === 0) return spanned(fiber, asked)
       return Effect.andThen(
         Effect.forEach(
           dropped,
           ({ because, pointer }) => report(Diagnostic.MemberDropped({ server, method, pointer, because })),
           { discard: true }
         ),
-        Effect.suspend(() => ask(fiber, asked, then))
+        Effect.suspend(() => spanned(fiber, asked))
       )
     },
-    extension: (fiber, method, params, asking, then) =>
-      ask(fiber, { id: nextId(), method, params, asking, read: readExtension }, then)
+    extension: (fiber, method, params, asking, onSuccess, onFailure) =>
+      spanned(fiber, { id: nextId(), method, params, asking, read: readExtension, onSuccess, onFailure })
   }
 }
 
@@ -448,7 +442,7 @@ const interimOf = (
   id: JsonRpc.RequestId,
   revision: Revision.Revision,
   inbound: Inbound,
-  alive: () => void
+  alive: (() => void) | undefined
 ): ((message: Incoming) => void) => {
   if (onNotification === undefined && onProgress === undefined && resetOnProgress !== true) return inbound.hear
   return (message) => {
@@ -460,7 +454,7 @@ const interimOf = (
     const { params } = heard.success
     // On an event stream of its own a request may still be told the progress of another (M-PROG-8).
     if (String(params.progressToken) !== String(id)) return
-    if (resetOnProgress === true) alive()
+    alive?.()
     inbound.told(message.method, () => onProgress?.(params))
   }
 }

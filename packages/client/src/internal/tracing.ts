@@ -42,12 +42,18 @@ const contextOf = ({ sampled, spanId, traceId }: Tracer.Span): JsonObject => ({
 export const isTraced = (fiber: Fiber.Fiber<unknown, unknown>): boolean =>
   fiber.getRef(Tracer.Tracer) !== Tracer.nativeTracer
 
-/** Names an operation of the client: a span around it where a tracing backend is there, and nothing otherwise. */
+/** Names what a fiber does next: a span around it where a tracing backend is there, and nothing otherwise. */
+export const named = <A, E, R>(
+  fiber: Fiber.Fiber<unknown, unknown>,
+  name: string,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> => (isTraced(fiber) ? Effect.withSpan(effect, name) : effect)
+
+/** An operation of the client, by its name. */
 export const operation = <A, E, R>(
   name: string,
   run: (fiber: Fiber.Fiber<unknown, unknown>) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> =>
-  Effect.withFiber((fiber) => (isTraced(fiber) ? Effect.withSpan(Effect.withFiber(run), name) : run(fiber)))
+): Effect.Effect<A, E, R> => Effect.withFiber((fiber) => named(fiber, name, run(fiber)))
 
 /** Runs a request in its span; `send` gets what to add to `_meta`. */
 export const traced = <A, E extends { readonly _tag: string }>(
