@@ -16,10 +16,11 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Servers from "../servers/Servers.ts"
+import { patience } from "./fixtures/patience.ts"
 
 const patient = 60_000
 
-const Platform = Layer.mergeAll(NodeServices.layer, NodeHttp.layer, EraMemory.layerInProcess)
+const Platform = Layer.mergeAll(NodeServices.layer, NodeHttp.layer, EraMemory.layerInProcess, patience)
 
 const targetOf = (server: Servers.RunningServer) =>
   server.kind === "stdio" ? [server.target.command, ...server.target.args] : server.target.url

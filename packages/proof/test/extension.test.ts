@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { columns } from "../matrix/Column.ts"
+import { patience } from "./fixtures/patience.ts"
 
 const Add = ExtensionMethod.make("com.example/add", {
   params: Schema.Struct({ a: Schema.Finite, b: Schema.Finite }),
@@ -21,7 +22,7 @@ const rows = columns
   .filter(({ mode, server }) => server === "server" && mode !== "pinned")
   .map((column) => ({ column, name: `${column.era}, ${column.over}, ${column.mode}` }))
 
-const Platform = Layer.mergeAll(NodeServices.layer, NodeHttp.layer, EraMemory.layerInProcess)
+const Platform = Layer.mergeAll(NodeServices.layer, NodeHttp.layer, EraMemory.layerInProcess, patience)
 
 describe("a method of an extension, on the official server", () => {
   it.live.each(rows)("$name: is answered, and one that it does not have is refused", ({ column }) =>

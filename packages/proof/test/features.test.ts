@@ -12,6 +12,7 @@ import * as Effect from "effect/Effect"
 import { type Column, columns, measure, type Outcome, titleOf } from "../matrix/Column.ts"
 import { expectedOf, inShort } from "../matrix/expected.ts"
 import { features, type Name } from "../matrix/features.ts"
+import { patience } from "./fixtures/patience.ts"
 
 const found = new Map<Column, ReadonlyMap<Name, Outcome>>()
 
@@ -24,7 +25,7 @@ beforeAll(
       Effect.forEach(columns, (column) => Effect.map(measure(column), (outcomes) => void found.set(column, outcomes)), {
         concurrency: 4,
         discard: true
-      }).pipe(Effect.provide([NodeServices.layer, NodeHttp.layer]))
+      }).pipe(Effect.provide([NodeServices.layer, NodeHttp.layer, patience]))
     ),
   patient
 )

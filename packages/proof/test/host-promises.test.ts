@@ -31,11 +31,12 @@ import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import { binOf } from "../servers/hosting.ts"
 import * as Servers from "../servers/Servers.ts"
+import { patience } from "./fixtures/patience.ts"
 
 // Processes start slowly on a busy machine; what is waited for has limits of its own.
 vi.setConfig({ testTimeout: 60_000 })
 
-const Platform = Layer.mergeAll(NodeServices.layer, EraMemory.layerInProcess)
+const Platform = Layer.mergeAll(NodeServices.layer, EraMemory.layerInProcess, patience)
 
 /** Prints where it must not, and never answers a call. */
 const rude: Script.Options = {
@@ -556,7 +557,7 @@ describe("with three official servers and a rude one, a host", () => {
           assert.match(lines, /^\S+Z NOTICE loaded: 4 added/m)
         }
         assert.notInclude(text, JSON.stringify(logged.data))
-      }).pipe(Effect.scoped, Effect.provide([NodeServices.layer, EraMemory.layerNone]))
+      }).pipe(Effect.scoped, Effect.provide([NodeServices.layer, EraMemory.layerNone, patience]))
   )
 
   it.live("U-65: is a toolkit for a model, which uses tools of all four and reads what each said", () =>

@@ -6,13 +6,14 @@ import { readFileSync } from "node:fs"
 import { expected, measure, rows } from "../matrix/Matrix.ts"
 import * as Others from "../matrix/Others.ts"
 import { file, page } from "../matrix/page.ts"
+import { patience } from "./fixtures/patience.ts"
 
 describe.concurrent("U-01, U-06, U-10, U-41: connecting to a real server in every mode", () => {
   it.live.each(rows)(
     "$server: $auto over $over",
     (row) =>
       Effect.map(measure(row), (found) => assert.deepStrictEqual(found, expected(row))).pipe(
-        Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici])
+        Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici, patience])
       ),
     { timeout: 90_000 }
   )
@@ -23,7 +24,7 @@ describe.concurrent("U-01: connecting where other clients connect, and where the
     "$server: $ours; the official client $official and in auto $officialAuto; the Inspector $inspector",
     (row) =>
       Effect.map(Others.measure(row), (found) => assert.deepStrictEqual(found, Others.expected(row))).pipe(
-        Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici])
+        Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici, patience])
       ),
     { timeout: 180_000 }
   )

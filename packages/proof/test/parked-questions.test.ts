@@ -11,6 +11,7 @@ import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import * as Servers from "../servers/Servers.ts"
+import { patience } from "./fixtures/patience.ts"
 
 describe("a question of a real server", () => {
   it.live.each([
@@ -39,7 +40,7 @@ describe("a question of a real server", () => {
         yield* questions.accept(parked.id, { answer: "Ada" })
         assert.include(JSON.stringify((yield* Fiber.join(call)).content), "you said Ada")
         assert.deepStrictEqual(SubscriptionRef.getUnsafe(questions.waiting), [])
-      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+      }).pipe(Effect.scoped, Effect.provide([NodeServices.layer, patience])),
     30_000
   )
 })

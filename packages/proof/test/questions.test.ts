@@ -19,8 +19,9 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { pathToFileURL } from "node:url"
 import * as Servers from "../servers/Servers.ts"
+import { patience } from "./fixtures/patience.ts"
 
-const Platform = Layer.mergeAll(NodeServices.layer, NodeHttp.layer, EraMemory.layerInProcess)
+const Platform = Layer.mergeAll(NodeServices.layer, NodeHttp.layer, EraMemory.layerInProcess, patience)
 
 /** Long enough for several processes on a busy machine; what is waited for has limits of its own. */
 const patient = 30_000

@@ -17,13 +17,14 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import * as Servers from "../servers/Servers.ts"
+import { patience } from "./fixtures/patience.ts"
 import * as Watching from "./fixtures/watching.ts"
 
 // Processes start slowly on a busy machine; what is waited for has limits of its own.
 vi.setConfig({ testTimeout: 60_000 })
 
 /** Each test begins without a memory of eras, so it asks as a new program would. */
-const Platform = Layer.mergeAll(NodeServices.layer, NodeHttp.layer, EraMemory.layerInProcess)
+const Platform = Layer.mergeAll(NodeServices.layer, NodeHttp.layer, EraMemory.layerInProcess, patience)
 
 const targetOf = (server: Servers.RunningServer) =>
   server.kind === "stdio" ? [server.target.command, ...server.target.args] : server.target.url

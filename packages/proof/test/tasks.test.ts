@@ -16,8 +16,9 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { type Column, columns } from "../matrix/Column.ts"
+import { patience } from "./fixtures/patience.ts"
 
-const Platform = Layer.mergeAll(NodeServices.layer, NodeHttp.layer, EraMemory.layerInProcess)
+const Platform = Layer.mergeAll(NodeServices.layer, NodeHttp.layer, EraMemory.layerInProcess, patience)
 
 /** Long enough for a process on a busy machine; a task of the reference server takes four seconds. */
 const patient = 60_000
