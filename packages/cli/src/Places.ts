@@ -69,22 +69,14 @@ export const configuration = Effect.fnUntraced(function* (
   return { path: Render.oneLine(path), configuration: read }
 })
 
-/** What the platform says of a file, in words. */
-const words: { readonly [tag: string]: string } = {
-  NotFound: "it is not there, or its folder is not",
-  PermissionDenied: "it may not be used",
-  AlreadyExists: "it is there already",
-  Busy: "something else uses it"
-}
-
 /**
  * Why a file could not be read or written.
  *
  * @category formatting
  * @since 0.1.0
  */
-export const because = (path: string, { message, reason }: PlatformError): string =>
-  Render.oneLine(`${path}: ${words[reason._tag] ?? message}`)
+export const because = (path: string, error: PlatformError): string =>
+  Render.oneLine(`${path}: ${ConfigurationFile.because(error)}`)
 
 /**
  * A file that could not be written.

@@ -40,11 +40,28 @@ export interface LoadOptions extends Omit<Configuration.Options, "file"> {
   readonly encoding?: Encoding
 }
 
+/** What platforms say of files, in words; a folder is a bad resource to read from. */
+const words: { readonly [tag: string]: string } = {
+  AlreadyExists: "it is there already",
+  BadResource: "it is no file",
+  Busy: "something else uses it",
+  NotFound: "it is not there, or its folder is not",
+  PermissionDenied: "it may not be used"
+}
+
+/**
+ * Why a file could not be read or written, in words where there are some for it, else as the platform says it.
+ *
+ * @category formatting
+ * @since 0.1.0
+ */
+export const because = ({ message, reason }: PlatformError): string => words[reason._tag] ?? message
+
 const unreadable = (file: string) => (error: PlatformError) =>
-  new ConfigurationError({ file, reason: new Unreadable({ because: error.message }) })
+  new ConfigurationError({ file, reason: new Unreadable({ because: because(error) }) })
 
 const unwritable = (file: string) => (error: PlatformError) =>
-  new ConfigurationError({ file, reason: new Unwritable({ because: error.message }) })
+  new ConfigurationError({ file, reason: new Unwritable({ because: because(error) }) })
 
 /** Reads no more than the bound, whatever the size of the file says. */
 const bytesOf = Effect.fnUntraced(function* (path: string) {

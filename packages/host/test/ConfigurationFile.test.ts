@@ -45,6 +45,9 @@ describe("a configuration file", () => {
       }
       const missing = yield* Effect.flip(ConfigurationFile.load(`${at}/none.json`))
       assert.strictEqual(missing.reason._tag, "Unreadable")
+      assert.match(missing.message, /: it cannot be read: it is not there, or its folder is not$/)
+      const none = yield* Effect.flip(ConfigurationFile.load(import.meta.dirname))
+      assert.match(none.message, /: it cannot be read: it is no file$/)
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
