@@ -24,6 +24,7 @@ import { Disconnected, McpClientError, type Reason, RequestTimedOut, WireFailed 
 import * as Healing from "./healing.ts"
 import * as NegotiationPort from "./negotiationPort.ts"
 import * as Pacer from "./pacer.ts"
+import type * as Requests from "./requests.ts"
 import * as Session from "./session.ts"
 
 export interface Connection {
@@ -40,8 +41,8 @@ export interface Connection {
     method: M,
     params: Method.Params<M>,
     asking: Asking,
-    onSuccess: Session.Next<Method.Result<M>, B, F>,
-    onFailure: Session.Next<McpClientError, B, F>
+    onSuccess: Requests.Next<Method.Result<M>, B, F>,
+    onFailure: Requests.Next<McpClientError, B, F>
   ) => Effect.Effect<B, F>
   /** The same for a method that the protocol does not define. */
   readonly extension: (
@@ -50,14 +51,14 @@ export interface Connection {
     params: JsonRpc.JsonObject,
     asking: Asking
   ) => Effect.Effect<JsonRpc.JsonObject, McpClientError>
-  readonly notify: (notification: JsonRpc.Notification, asking: Session.Asking) => Effect.Effect<void, McpClientError>
+  readonly notify: (notification: JsonRpc.Notification, asking: Requests.Asking) => Effect.Effect<void, McpClientError>
 }
 
-export interface Asking extends Session.Asking {
+export interface Asking extends Requests.Asking {
   /** Whether sending it twice does no harm. */
   readonly repeatable: boolean
   /** Lists the tools again, after the server said that mirrored headers do not fit. */
-  readonly refreshed?: (() => Effect.Effect<Session.Asking["mirrored"], McpClientError>) | undefined
+  readonly refreshed?: (() => Effect.Effect<Requests.Asking["mirrored"], McpClientError>) | undefined
 }
 
 export interface Options<R> extends Session.Options<R> {
@@ -197,7 +198,7 @@ export const open = Effect.fnUntraced(function* <R>(
   const renewed = (
     old: Session.Session,
     method: string,
-    { limit }: Session.Asking,
+    { limit }: Requests.Asking,
     because: string,
     afresh: boolean
   ): Effect.Effect<Session.Session, McpClientError> =>
@@ -218,7 +219,7 @@ export const open = Effect.fnUntraced(function* <R>(
     renewing === undefined && !lost && (!session.isOver() || !options.transport.reopenable || isClosed())
 
   /** The session to send over: the one in force, or the one that is being opened. */
-  const current = (method: string, asking: Session.Asking): Effect.Effect<Session.Session, McpClientError> =>
+  const current = (method: string, asking: Requests.Asking): Effect.Effect<Session.Session, McpClientError> =>
     isReady()
       ? Effect.succeed(session)
       : lost
@@ -261,7 +262,7 @@ export const open = Effect.fnUntraced(function* <R>(
   }
 
   /** What only reads waits no longer than a probe, as long as nobody knows whether the server speaks like this. */
-  const patiently = (over: Session.Session, asking: Asking): Session.Asking =>
+  const patiently = (over: Session.Session, asking: Asking): Requests.Asking =>
     pipe && asking.repeatable && asking.limit.idle > probing && isUnproven(over)
       ? { ...asking, limit: { ...asking.limit, idle: probing } }
       : asking
@@ -324,8 +325,8 @@ export const open = Effect.fnUntraced(function* <R>(
   const first = <A, B, F>(
     sent: Sent<A>,
     asking: Asking,
-    onSuccess: Session.Next<A, B, F>,
-    onFailure: Session.Next<McpClientError, B, F>
+    onSuccess: Requests.Next<A, B, F>,
+    onFailure: Requests.Next<McpClientError, B, F>
   ): Effect.Effect<B, F> => {
     if (!isReady()) {
       const waited = Effect.flatMap(current(sent.method, asking), (over) => attempt(sent, over, asking, []))
@@ -373,9 +374,9 @@ interface Sent<A> {
   readonly method: string
   readonly send: <B, F>(
     over: Session.Session,
-    asking: Session.Asking,
-    onSuccess: Session.Next<A, B, F>,
-    onFailure: Session.Next<Reason, B, F>
+    asking: Requests.Asking,
+    onSuccess: Requests.Next<A, B, F>,
+    onFailure: Requests.Next<Reason, B, F>
   ) => Effect.Effect<B, F>
 }
 

@@ -11,7 +11,8 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { McpClientError, OutputInvalid, ToolNotCallable } from "../McpClientError.ts"
 import { type Check, Validator } from "../OutputSchema.ts"
-import type { Asking, Session } from "./session.ts"
+import type { Asking } from "./requests.ts"
+import type { Session } from "./session.ts"
 
 export interface Toolbox {
   /** Takes a listing and gives back the tools that may be called; `more` is a further page of the listing before. */
