@@ -647,6 +647,19 @@ describe("a heartbeat", () => {
     })
   )
 
+  it.effect("what was open then says that there was no sign of life", () =>
+    Effect.gen(function* () {
+      const peer = restartable(Peer.legacy(() => {}))
+      const client = yield* McpClient.connect(peer.transport, { mode: "legacy", heartbeat: "10 seconds" })
+      const call = yield* Effect.forkChild(Effect.flip(client.callTool("send")), { startImmediately: true })
+      yield* settled
+      yield* TestClock.adjust("20 seconds")
+      const { message, reason } = yield* Fiber.join(call)
+      assert.strictEqual(reason._tag, "OutcomeUnknown")
+      assert.include(message, "this side closed it: no sign of life for 10000 ms (heartbeat)")
+    })
+  )
+
   it.effect("U-22: the modern era has none", () =>
     Effect.gen(function* () {
       const peer = restartable(Peer.modern())

@@ -129,14 +129,16 @@ export const open = Effect.fnUntraced(function* <R>(
    * Closes a session that is replaced. Over HTTP, requests sent before may still be answered, or learn for themselves that
    * they were refused: there it is closed when their time is up.
    */
-  const leave = (old: Session.Session): Effect.Effect<unknown> =>
-    old.transport === "http" && !old.isOver()
-      ? Effect.forkIn(Effect.delay(old.close, lingering), scope, { startImmediately: true })
-      : old.close
+  const leave = (old: Session.Session, because: string): Effect.Effect<unknown> => {
+    const close = old.close(`this side closed it: ${because}`)
+    return old.transport === "http" && !old.isOver()
+      ? Effect.forkIn(Effect.delay(close, lingering), scope, { startImmediately: true })
+      : close
+  }
 
-  const replace = Effect.fnUntraced(function* (afresh: boolean) {
+  const replace = Effect.fnUntraced(function* (because: string, afresh: boolean) {
     const died = yield* hasEnded(session)
-    yield* leave(session)
+    yield* leave(session, because)
     if (died) yield* paced
     if (afresh && key !== undefined) yield* (yield* EraMemory.EraMemory).forget(key)
     const mode = yield* modeAgain(afresh)
@@ -163,7 +165,7 @@ export const open = Effect.fnUntraced(function* <R>(
       const renewed = Deferred.makeUnsafe<Session.Session, NegotiationError | McpClientError>()
       renewing = renewed
       return SubscriptionRef.set(state, ConnectionState.Reconnecting({ because })).pipe(
-        Effect.andThen(replace(afresh)),
+        Effect.andThen(replace(because, afresh)),
         Effect.tapError((error) => {
           lost = true
           restarted = false
@@ -187,7 +189,7 @@ export const open = Effect.fnUntraced(function* <R>(
         isClosed() || session.wire !== watched.wire || !options.transport.reopenable
           ? Effect.void
           : // One that ended before it answered anything may be of another era now.
-            renew(watched, error.message, isUnproven(watched))
+            renew(watched, lossOf(error), isUnproven(watched))
       ),
       Effect.ignore,
       Effect.forkIn(scope)
@@ -408,5 +410,8 @@ const beating = (
   )
   return Effect.raceFirst(ended, heartbeat)
 }
+
+const lossOf = (error: Reason | TransportError): string =>
+  error._tag === "RequestTimedOut" ? `no sign of life for ${error.limit} ms (heartbeat)` : error.message
 
 const isAuto = (mode: Mode.Input) => mode === "auto" || (typeof mode === "object" && mode._tag === "Auto")

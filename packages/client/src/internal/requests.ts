@@ -13,7 +13,7 @@ import type { Decoded } from "@mcp-effect/protocol/Revision"
 import * as Task from "@mcp-effect/protocol/Task"
 import type { Era } from "@mcp-effect/protocol/Version"
 import type { ExchangeOptions, Incoming, Kind, Plain, Wire } from "@mcp-effect/transport/Transport"
-import type { TransportError } from "@mcp-effect/transport/TransportError"
+import { Closed, TransportError } from "@mcp-effect/transport/TransportError"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -85,6 +85,8 @@ export interface Line {
   readonly patience: Patience
   readonly report: (diagnostic: Diagnostic) => Effect.Effect<void>
   readonly isOver: () => boolean
+  /** Why this side closed it, if it did. */
+  readonly closedBecause: () => string | undefined
   /** Told of each result. */
   readonly proves: () => void
 }
@@ -206,7 +208,7 @@ const finish = <M extends string, A, B, F>(
   if (Exit.isSuccess(exit)) return goOn(line, asked, exit.value)
   const failure = Cause.findError(exit.cause)
   return Result.isSuccess(failure)
-    ? asked.onFailure(answered(failure.success, asked.method, neverLeft))
+    ? asked.onFailure(answered(line, failure.success, asked.method, neverLeft))
     : Effect.failCause(failure.failure)
 }
 
@@ -222,7 +224,7 @@ const guarded = <M extends string, A, B, F>(
     (alive) => {
       const neverLeft = line.isOver()
       return Effect.mapError(exchange(line, requestOf(line, asked, trace), howOf(line, asked, alive)), (cause) =>
-        answered(cause, method, neverLeft)
+        answered(line, cause, method, neverLeft)
       )
     },
     (passed) => Effect.fail(timedOut(method, passed))
@@ -387,8 +389,10 @@ const mayHaveRun = ({ reason }: TransportError) => {
  * What a failure of the wire means for the request. A status other than 2xx with a JSON-RPC error in its body is the
  * server's answer, unless it speaks of a lost session.
  */
-const answered = (cause: TransportError, method: string, neverLeft: boolean): Reason => {
-  const { reason } = cause
+const answered = (line: Line, failure: TransportError, method: string, neverLeft: boolean): Reason => {
+  const { endpoint, reason } = failure
+  const because = reason._tag === "Closed" ? line.closedBecause() : undefined
+  const cause = because === undefined ? failure : new TransportError({ endpoint, reason: new Closed({ because }) })
   if (
     reason._tag === "HttpRejected" &&
     reason.error !== undefined &&

@@ -32,7 +32,8 @@ export interface Session extends Requests.Requests {
   readonly transport: Kind
   readonly revision: Revision.Revision
   readonly wire: Wire
-  readonly close: Effect.Effect<void>
+  /** Ends the session. What is still open over it fails, and says why. */
+  readonly close: (because: string) => Effect.Effect<void>
   /** Whether the wire is gone. */
   readonly isOver: () => boolean
   /** Whether a request got its result over this wire. */
@@ -134,6 +135,7 @@ const establish = Effect.fnUntraced(function* <R>(
 
   let over = false
   let proven = false
+  let closed: string | undefined
   yield* Effect.exit(wire.ended).pipe(
     Effect.onExit(() => Effect.sync(() => (over = true))),
     Effect.forkIn(scope, { startImmediately: true })
@@ -152,6 +154,7 @@ const establish = Effect.fnUntraced(function* <R>(
     report,
     transport: kind,
     isOver: () => over,
+    closedBecause: () => closed,
     proves: () => void (proven = true)
   }
   const speaking = (spoken: Revision.Revision): Session => ({
@@ -159,7 +162,11 @@ const establish = Effect.fnUntraced(function* <R>(
     transport: kind,
     revision: spoken,
     wire,
-    close: Scope.close(scope, Exit.void),
+    close: (because) =>
+      Effect.suspend(() => {
+        closed ??= because
+        return Scope.close(scope, Exit.void)
+      }),
     isOver: line.isOver,
     isProven: () => proven,
     speaking: (version) => speaking(Revision.of(version)),
