@@ -219,7 +219,7 @@ describe("the log of a host", () => {
         const [line] = (yield* Stream.runCollect(Stream.takeUntil(log.lines, (line) => line.text === shown))).slice(-1)
         assert.strictEqual(line?.text, shown)
       }
-    }).pipe(Effect.scoped, Effect.timeout("5 seconds"))
+    }).pipe(Effect.scoped)
   )
 
   it.effect("U-59: the program's stream begins with the last lines, and says whose they are", () =>
