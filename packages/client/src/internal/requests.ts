@@ -184,7 +184,8 @@ const plainly = <M extends string, A, B, F>(
     const { asking, method, onFailure } = asked
     const neverLeft = line.isOver()
     const waiting = patience.begin(asking.limit, (passed) => {
-      leave()
+      // Leaving acts at once; nobody waits for the rest of it.
+      void leave()
       resume(onFailure(timedOut(method, passed)))
     })
     const alive = asking.resetOnProgress === true ? () => patience.alive(waiting) : undefined

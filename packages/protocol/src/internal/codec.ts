@@ -50,7 +50,9 @@ export const run = (
     return Result.fail(new InvalidResult({ method, pointer: "", because: "belongs to no known method" }))
   }
   const decoded = decode(input)
-  return Result.isSuccess(decoded) ? Result.succeed(decoded.success) : Result.fail(new InvalidResult({ method, ...decoded.failure }))
+  return Result.isSuccess(decoded)
+    ? Result.succeed(decoded.success)
+    : Result.fail(new InvalidResult({ method, ...decoded.failure }))
 }
 
 const shown = (value: unknown): string =>
