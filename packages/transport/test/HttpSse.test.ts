@@ -50,7 +50,7 @@ const opened = (handler: Handler, options: Partial<HttpSse.Options> = {}) =>
   }).pipe(Effect.provide(FetchHttpClient.layer))
 
 describe("HttpSse", () => {
-  it.live("L-SSE-1 to 5, 8: messages go to the endpoint, answers and notifications come on the stream", () =>
+  it.live("U-42, L-SSE-1 to 5, 8: messages go to the endpoint, answers and notifications come on the stream", () =>
     Effect.gen(function* () {
       const { heard, seen, wire } = yield* opened(
         oldServer("/messages?s=1", (stream, { json: { id } }) => {

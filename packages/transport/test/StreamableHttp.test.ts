@@ -66,7 +66,7 @@ describe.each(clients)("StreamableHttp over %s", (_name, client) => {
   const answering = (handler: Handler, request_ = request(1, "tools/list"), how: { revision: typeof modern } = now) =>
     Effect.flatMap(opened(handler), ({ wire }) => wire.exchange(request_, how))
 
-  it.live("M-HTTP-7, M-HDR-1 to 6, T-MOD-4: a modern request carries its headers, and no session", () =>
+  it.live("U-21, M-HTTP-7, M-HDR-1 to 6, T-MOD-4: a modern request carries its headers, and no session", () =>
     Effect.gen(function* () {
       const { endpoint, seen, url, wire } = yield* opened(
         ({ json: { id } }, response) => json(response, success(id), { "mcp-session-id": "never" }),
