@@ -29,6 +29,8 @@ export interface Waiting {
   /** Its neighbours among those that are waited for: a list that costs nothing to enter and to leave. */
   before: Waiting | undefined
   after: Waiting | undefined
+  /** Whether nobody waits any more. */
+  over: boolean
 }
 
 export interface Patience {
@@ -67,18 +69,19 @@ export const make = Effect.fnUntraced(function* (): Effect.fn.Return<Patience, n
   const wake = () => {
     timer = undefined
     const now = clock.currentTimeMillisUnsafe()
+    const due: Array<Waiting> = []
     let earliest = Number.POSITIVE_INFINITY
-    let next = first
-    while (next !== undefined) {
-      const waiting = next
-      next = waiting.after
+    for (let waiting = first; waiting !== undefined; waiting = waiting.after) {
       if (waiting.until > now) earliest = Math.min(earliest, waiting.until)
-      else {
-        end(waiting)
-        waiting.expire(waiting.until - waiting.began)
-      }
+      else due.push(waiting)
     }
+    // Before anybody is told: what they do at once may begin others, and end those that are due or not.
     if (earliest !== Number.POSITIVE_INFINITY) sleep(earliest, now)
+    for (const waiting of due) {
+      if (waiting.over) continue
+      end(waiting)
+      waiting.expire(waiting.until - waiting.began)
+    }
   }
 
   const sleep = (at: number, now: number) => {
@@ -92,7 +95,7 @@ export const make = Effect.fnUntraced(function* (): Effect.fn.Return<Patience, n
   const begin = (limit: Limit, expire: Waiting["expire"]): Waiting => {
     const began = clock.currentTimeMillisUnsafe()
     const until = began + Math.min(limit.idle, limit.total)
-    const waiting: Waiting = { began, limit, until, expire, before: undefined, after: first }
+    const waiting: Waiting = { began, limit, until, expire, before: undefined, after: first, over: false }
     if (first !== undefined) first.before = waiting
     first = waiting
     if (waiting.until < (timer?.at ?? Number.POSITIVE_INFINITY)) sleep(waiting.until, began)
@@ -106,6 +109,7 @@ export const make = Effect.fnUntraced(function* (): Effect.fn.Return<Patience, n
 
   const end = (waiting: Waiting) => {
     const { after, before } = waiting
+    waiting.over = true
     if (before !== undefined) before.after = after
     else if (first === waiting) first = after
     if (after !== undefined) after.before = before

@@ -183,13 +183,19 @@ const plainly = <M extends string, A, B, F>(
     const { patience } = line
     const { asking, method, onFailure } = asked
     const neverLeft = line.isOver()
+    const request = requestOf(line, asked, trace)
     const waiting = patience.begin(asking.limit, (passed) => {
-      // Leaving acts at once; nobody waits for the rest of it.
-      void leave()
-      resume(onFailure(timedOut(method, passed)))
+      // By the fiber too, so that a fault of the wire ends no other request.
+      resume(
+        Effect.suspend(() => {
+          // Leaving acts at once; nobody waits for the rest of it.
+          void leave()
+          return onFailure(timedOut(method, passed))
+        })
+      )
     })
     const alive = asking.resetOnProgress === true ? () => patience.alive(waiting) : undefined
-    const leave = begin(requestOf(line, asked, trace), howOf(line, asked, alive), fiber, (exit) => {
+    const leave = begin(request, howOf(line, asked, alive), fiber, (exit) => {
       patience.end(waiting)
       // Read by the fiber, which a fault in the reading then ends, and not the wire.
       resume(Effect.suspend(() => finish(line, asked, exit, neverLeft)))
