@@ -2,6 +2,7 @@ import { assert, describe, it, vi } from "@effect/vitest"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as ExchangeLog from "../src/ExchangeLog.ts"
 import * as NodeHttp from "../src/NodeHttp.ts"
@@ -88,6 +89,55 @@ describe("an exchange in plain calls over a pipe", () => {
         [1, 2]
       )
       assert.deepStrictEqual(told, [])
+    })
+  )
+
+  it.effect("is never sent when it was left because one that waited before it could not be sent", () =>
+    Effect.gen(function* () {
+      const { sent, setRoom, wire } = yield* held
+      setRoom(false)
+      yield* begin(wire, request(1), { revision: modern })
+      yield* sent
+      yield* begin(wire, request(2), { revision: modern })
+      // No JSON can be made of the first that waits, and who waits for both then waits for neither.
+      const unwritable = JSON.parse("{}")
+      unwritable.self = unwritable
+      const both = Effect.all(
+        [
+          wire.exchange(request(3, "x", unwritable), { revision: modern }),
+          wire.exchange(request(4), { revision: modern })
+        ],
+        { concurrency: "unbounded" }
+      )
+      const failed = yield* Effect.forkChild(Effect.flip(both), { startImmediately: true })
+      const last = yield* begin(wire, request(5), { revision: modern })
+      setRoom(true)
+      assert.strictEqual((yield* Fiber.join(failed)).reason._tag, "NotJson")
+      assert.deepStrictEqual(
+        (yield* sent).map(({ id }) => id),
+        [1, 2, 5]
+      )
+      assert.deepStrictEqual(last.told, [])
+    })
+  )
+
+  it.effect("waits in the order in which they came, however often the pipe is full again", () =>
+    Effect.gen(function* () {
+      const { sent, setRoom, wire } = yield* held
+      const large = { text: "x".repeat(5_000) }
+      setRoom(false)
+      for (const id of [1, 2, 3, 4, 5, 6]) yield* begin(wire, request(id, "x", large), { revision: modern })
+      const drainedOnce = Effect.gen(function* () {
+        setRoom(true)
+        setRoom(false)
+        return (yield* sent).map(({ id }) => id)
+      })
+      const orders = [yield* drainedOnce, yield* drainedOnce]
+      yield* begin(wire, request(7), { revision: modern })
+      setRoom(true)
+      const all = (yield* sent).map(({ id }) => id)
+      assert.deepStrictEqual(all, [1, 2, 3, 4, 5, 6, 7])
+      for (const order of orders) assert.deepStrictEqual(order, all.slice(0, order.length))
     })
   )
 

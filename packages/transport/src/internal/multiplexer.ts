@@ -114,9 +114,11 @@ export const make = (options: {
   }
 
   const wake = () => {
-    const all = [...waiting.values()]
-    waiting.clear()
-    for (const resume of all) resume()
+    for (const [one, proceed] of waiting) {
+      if (full && end === undefined) return
+      // One that went before it may have made it leave.
+      if (waiting.delete(one)) proceed()
+    }
   }
 
   const abandon = (id: JsonRpc.RequestId) => {
