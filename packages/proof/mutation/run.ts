@@ -49,7 +49,7 @@ const notices = (patience: number) => {
   const more = elsewhere[name]
   const which = more === undefined ? [] : ["--project", "proof", `packages/${name}/test`, ...more]
   // A fault that makes a test hang is noticed after seconds; a test that needs longer says so.
-  const quickly = ["--bail", "1", "--testTimeout", "5000"]
+  const quickly = ["--bail", "1", "--testTimeout", "15000"]
   const args = [vitest, "run", "--project", name, ...which, ...quickly, "--reporter", "default"]
   const { error, status, stderr, stdout } = spawnSync(process.execPath, args, {
     cwd: copy,

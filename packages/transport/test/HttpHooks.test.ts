@@ -1,5 +1,5 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, describe, it, vi } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { type Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -14,9 +14,6 @@ import type { Incoming } from "../src/Transport.ts"
 import { request, until } from "./fixtures/asking.ts"
 import { event, events, type Handler, json, serve, success } from "./fixtures/httpServer.ts"
 import { modern } from "./fixtures/revisions.ts"
-
-// Real processes and sockets on a busy machine need more than the default.
-vi.setConfig({ testTimeout: 30_000 })
 
 const now = { revision: modern }
 

@@ -1,4 +1,4 @@
-import { assert, describe, it, vi } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import * as Defaults from "@mcp-effect/protocol/Defaults"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -10,9 +10,6 @@ import type { Incoming } from "../src/Transport.ts"
 import { request, until } from "./fixtures/asking.ts"
 import { event, events, type Handler, json, type Seen, serve, success } from "./fixtures/httpServer.ts"
 import { legacy } from "./fixtures/revisions.ts"
-
-// Real processes and sockets on a busy machine need more than the default.
-vi.setConfig({ testTimeout: 30_000 })
 
 const old = { revision: legacy }
 

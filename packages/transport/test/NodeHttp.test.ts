@@ -1,4 +1,4 @@
-import { assert, describe, it, vi } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -26,9 +26,6 @@ import * as NodeHttp from "../src/NodeHttp.ts"
 import { through, until } from "./fixtures/asking.ts"
 import { certificate, key } from "./fixtures/certificate.ts"
 import { type Handler, serve } from "./fixtures/httpServer.ts"
-
-// Real sockets on a busy machine need more than the default.
-vi.setConfig({ testTimeout: 30_000 })
 
 setFlagsFromString("--expose-gc")
 const collect: () => void = runInNewContext("gc")

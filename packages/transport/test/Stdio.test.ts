@@ -1,5 +1,5 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, describe, it, vi } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import * as Defaults from "@mcp-effect/protocol/Defaults"
 import { type Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
@@ -16,9 +16,6 @@ import * as Stdio from "../src/Stdio.ts"
 import { type Incoming, Transport } from "../src/Transport.ts"
 import { until } from "./fixtures/asking.ts"
 import { legacy, modern } from "./fixtures/revisions.ts"
-
-// Real processes and sockets on a busy machine need more than the default.
-vi.setConfig({ testTimeout: 30_000 })
 
 const script = `${import.meta.dirname}/fixtures/server.mjs`
 const request = (id: JsonRpc.RequestId, method: string, params: JsonRpc.JsonObject = {}): JsonRpc.Request => ({

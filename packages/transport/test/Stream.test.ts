@@ -1,5 +1,5 @@
 import * as NodeSocket from "@effect/platform-node/NodeSocket"
-import { assert, describe, it, vi } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Effect from "effect/Effect"
 import { createServer, type Server, type Socket } from "node:net"
@@ -9,9 +9,6 @@ import { join } from "node:path"
 import * as Stream from "../src/Stream.ts"
 import { until } from "./fixtures/asking.ts"
 import { modern } from "./fixtures/revisions.ts"
-
-// Real processes and sockets on a busy machine need more than the default.
-vi.setConfig({ testTimeout: 30_000 })
 
 const request = (id: number, params: JsonRpc.JsonObject): JsonRpc.Request => ({
   jsonrpc: "2.0",

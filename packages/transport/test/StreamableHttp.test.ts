@@ -1,5 +1,5 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, describe, it, vi } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import * as Defaults from "@mcp-effect/protocol/Defaults"
 import { type Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
@@ -24,9 +24,6 @@ import type { Reason, TransportError } from "../src/TransportError.ts"
 import { through, until } from "./fixtures/asking.ts"
 import { event, events, type Handler, json, serve, success } from "./fixtures/httpServer.ts"
 import { legacy, modern } from "./fixtures/revisions.ts"
-
-// Real processes and sockets on a busy machine need more than the default.
-vi.setConfig({ testTimeout: 30_000 })
 
 const request = (id: JsonRpc.RequestId, method: string, params: JsonRpc.JsonObject = {}): JsonRpc.Request => ({
   jsonrpc: "2.0",

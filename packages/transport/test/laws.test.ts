@@ -1,6 +1,5 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as NodeSocket from "@effect/platform-node/NodeSocket"
-import { vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { createServer, type Server } from "node:net"
@@ -15,9 +14,6 @@ import { event, events, type Handler, json, serve } from "./fixtures/httpServer.
 import { laws } from "./fixtures/laws.ts"
 import { type LawServer, lines, makeLawServer } from "./fixtures/lawServer.mjs"
 import { legacy, modern } from "./fixtures/revisions.ts"
-
-// Real processes and sockets on a busy machine need more than the default.
-vi.setConfig({ testTimeout: 30_000 })
 
 const stdio = { command: process.execPath, args: [`${import.meta.dirname}/fixtures/lawStdio.mjs`] }
 

@@ -1,10 +1,7 @@
-import { assert, describe, it, vi } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import * as Launch from "../src/internal/launch.ts"
 import * as WindowsCommand from "../src/internal/windowsCommand.ts"
-
-// Generated commands on a busy machine need more than the default.
-vi.setConfig({ testTimeout: 30_000 })
 
 const found = (command: string, files: ReadonlyArray<string>, cwd?: string) =>
   WindowsCommand.candidates({ command, cwd, path: "C:\\n;C:\\tools\\", pathExt: ".EXE;.CMD" }).find((file) =>
