@@ -10,7 +10,7 @@
 import { Diagnostics } from "@mcp-effect/protocol/Diagnostic"
 import * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Revision from "@mcp-effect/protocol/Revision"
-import type { Incoming, Transport, Wire } from "@mcp-effect/transport/Transport"
+import type { Incoming, Plain, Transport, Wire } from "@mcp-effect/transport/Transport"
 import type { TransportError } from "@mcp-effect/transport/TransportError"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -134,6 +134,30 @@ const law = (
     )
 })
 
+/** Whether the server knows that a request was given up: by a message, or by the end of its stream. */
+const toldToStop = ({ transcript }: Bench, id: JsonRpc.RequestId) =>
+  Effect.map(transcript, (entries) => entries.some(({ event }) => event === "ended") || stopped(entries, id) > 0)
+
+/** How many messages say so. */
+const stopped = (entries: Transcript.Transcript, id: JsonRpc.RequestId) =>
+  Transcript.messages(entries).filter(
+    ({ method, params }) =>
+      method === "notifications/cancelled" &&
+      typeof params === "object" &&
+      params !== null &&
+      "requestId" in params &&
+      params.requestId === id
+  ).length
+
+/** Begins an exchange in plain calls: what it is told, and how to leave it. */
+const begin = ({ begin }: Plain, asked: JsonRpc.Request, revision: Revision.Revision) =>
+  Effect.withFiber((caller) =>
+    Effect.sync(() => {
+      const told: Array<Exit.Exit<JsonRpc.Response, TransportError>> = []
+      return { told, leave: begin(asked, { revision }, caller, (exit) => void told.push(exit)) }
+    })
+  )
+
 /**
  * The laws, in the order of the contract.
  *
@@ -256,20 +280,7 @@ export const laws: ReadonlyArray<Law> = [
         )
         yield* started(bench, "tools/list")
         yield* Fiber.interrupt(fiber)
-        const told = Effect.map(
-          bench.transcript,
-          (entries) =>
-            entries.some(({ event }) => event === "ended") ||
-            Transcript.messages(entries).some(
-              ({ method, params }) =>
-                method === "notifications/cancelled" &&
-                typeof params === "object" &&
-                params !== null &&
-                "requestId" in params &&
-                params.requestId === 7
-            )
-        )
-        yield* until(told)
+        yield* until(toldToStop(bench, 7))
         const answer = yield* bench.wire.exchange(echo(bench, 8, "still here"), { revision: bench.revision })
         yield* claim("an answer to the next request", textOf(answer) === "still here", answer)
       })
@@ -297,6 +308,40 @@ export const laws: ReadonlyArray<Law> = [
         const methods = Transcript.methods(yield* bench.transcript)
         yield* claim("two calls and nothing else", methods.join() === "tools/call,tools/call", methods)
         yield* claim("nothing at the listener", bench.heard.length === 0, bench.heard)
+      })
+  ),
+  law(
+    "an exchange in plain calls is the same exchange: told its end once, or left early and told nothing",
+    { on: { "tools/list": Script.silence } },
+    (bench, claim) =>
+      Effect.gen(function* () {
+        const { revision, wire } = bench
+        const { exchange, plain } = wire
+        // Of a wire that was made of another one, nobody uses the plain form.
+        if (plain === undefined || plain.exchange !== exchange) return
+        const answered = yield* begin(plain, echo(bench, 1, odd), revision)
+        yield* until(Effect.sync(() => answered.told.length > 0))
+        const [first] = answered.told
+        const other = yield* exchange(echo(bench, 1, odd), { revision })
+        yield* claim(
+          "the same answer as `exchange`",
+          first !== undefined && Exit.isSuccess(first) && JSON.stringify(first.value) === JSON.stringify(other),
+          "another one"
+        )
+        const left = yield* begin(plain, request(bench, 7, "tools/list"), revision)
+        yield* started(bench, "tools/list")
+        yield* left.leave()
+        yield* until(toldToStop(bench, 7))
+        // Both are over.
+        yield* left.leave()
+        yield* answered.leave()
+        const last = yield* exchange(echo(bench, 8, "still here"), { revision })
+        yield* claim("an answer to the next request", textOf(last) === "still here", last)
+        yield* claim("to be told the answer once", answered.told.length === 1, `${answered.told.length} times`)
+        yield* claim("to be told nothing after leaving", left.told.length === 0, `${left.told.length} times`)
+        const entries = yield* bench.transcript
+        yield* claim("no message about what was answered", stopped(entries, 1) === 0, "a cancellation")
+        yield* claim("at most one about what was left", stopped(entries, 7) <= 1, `${stopped(entries, 7)}`)
       })
   ),
   law(

@@ -6,8 +6,9 @@ import * as NodeStdio from "@mcp-effect/transport/NodeStdio"
 import * as Stdio from "@mcp-effect/transport/Stdio"
 import * as Stream from "@mcp-effect/transport/Stream"
 import * as StreamableHttp from "@mcp-effect/transport/StreamableHttp"
-import { Transport, type Wire } from "@mcp-effect/transport/Transport"
+import { type Plain, Transport, type Wire } from "@mcp-effect/transport/Transport"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Scope from "effect/Scope"
 import { createServer } from "node:net"
@@ -107,6 +108,14 @@ describe("U-46: a transport can be checked against the contract", () => {
     { timeout: 60_000 }
   )
 
+  const plainly =
+    (spoil: (begin: Plain["begin"]) => Plain["begin"]) =>
+    (wire: Wire): Wire => {
+      assert.isDefined(wire.plain)
+      return { ...wire, plain: { exchange: wire.exchange, begin: spoil(wire.plain.begin) } }
+    }
+  const inPlainCalls =
+    "an exchange in plain calls is the same exchange: told its end once, or left early and told nothing"
   const spoiled: ReadonlyArray<readonly [fault: string, law: string, spoil: (wire: Wire) => Wire]> = [
     [
       "answers under another id",
@@ -150,7 +159,58 @@ describe("U-46: a transport can be checked against the contract", () => {
         exchange: ({ id }) => Effect.succeed({ jsonrpc: "2.0", id, error: { code: -32_700, message: "no JSON" } })
       })
     ],
-    ["loses notifications", "a notification reaches the server", (wire) => ({ ...wire, send: () => Effect.void })]
+    ["loses notifications", "a notification reaches the server", (wire) => ({ ...wire, send: () => Effect.void })],
+    [
+      "tells plain calls twice",
+      inPlainCalls,
+      plainly((begin) => (asked, how, caller, settle) => {
+        const twice: typeof settle = (exit) => {
+          settle(exit)
+          settle(exit)
+        }
+        return begin(asked, how, caller, twice)
+      })
+    ],
+    [
+      "tells plain calls that they were left",
+      inPlainCalls,
+      plainly((begin) => (asked, how, caller, settle) => {
+        const leave = begin(asked, how, caller, settle)
+        return () => {
+          if (asked.id === 7) settle(Exit.interrupt())
+          return leave()
+        }
+      })
+    ],
+    [
+      "gives plain calls another answer",
+      inPlainCalls,
+      plainly(
+        (begin) => (asked, how, caller, settle) =>
+          begin(asked, how, caller, (exit) => settle(Exit.map(exit, (answer) => ({ ...answer, id: 0 }))))
+      )
+    ],
+    [
+      "cancels what plain calls have left, twice",
+      inPlainCalls,
+      (wire) =>
+        plainly((begin) => (asked, how, caller, settle) => {
+          const leave = begin(asked, how, caller, settle)
+          const params = { requestId: asked.id }
+          return () =>
+            Effect.andThen(
+              leave(),
+              Effect.ignore(wire.send({ jsonrpc: "2.0", method: "notifications/cancelled", params }, how.revision))
+            )
+        })(wire)
+    ],
+    [
+      "never cancels what plain calls have left",
+      inPlainCalls,
+      plainly(
+        (begin) => (asked, how, caller, settle) => begin(asked, { ...how, onInterrupt: "silent" }, caller, settle)
+      )
+    ]
   ]
   it.effect.each(spoiled)("a wire that %s is found out", ([, name, spoil]) =>
     Effect.gen(function* () {
