@@ -543,6 +543,24 @@ describe.each(clients)("StreamableHttp over %s", (_name, client) => {
     })
   )
 
+  it.live(
+    "L-HTTP-11, M-HTTP-26: a request that was answered on the server's own stream is let go, and not cancelled",
+    () =>
+      Effect.gen(function* () {
+        const { seen, wire } = yield* withStream((_seen, response) => {
+          events(response)
+          response.write(event(success(7, { here: true })))
+        })
+        assert.deepInclude(yield* wire.exchange(request(7, "no answer"), old), { result: { here: true } })
+        const asked = () => seen.find(({ json: { method } }) => method === "no answer")
+        yield* until(Effect.sync(() => asked()?.abandoned === true))
+        assert.notInclude(
+          seen.map(({ json: { method } }) => method),
+          "notifications/cancelled"
+        )
+      })
+  )
+
   it.live.each([
     ["405", (response: Parameters<Handler>[1]) => response.writeHead(405).end()],
     ["404", (response: Parameters<Handler>[1]) => response.writeHead(404).end()],

@@ -229,7 +229,10 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     entry = {
       fiber,
       request,
-      answer: (response) => settle(Exit.succeed(response)),
+      answer: (response) => {
+        if (!settled) letLinger(fiber)
+        settle(Exit.succeed(response))
+      },
       end: (failure) => settle(Exit.fail(failure))
     }
     const current = entry
