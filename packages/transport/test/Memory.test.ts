@@ -102,6 +102,25 @@ describe("Memory", () => {
     })
   )
 
+  it.effect("T-RPC-5: a server that closed the wire is told nothing more, though one end then leads to another", () =>
+    Effect.gen(function* () {
+      const received: Array<JsonRpc.Message> = []
+      const transport = Memory.make("pair", ({ close }) =>
+        Effect.succeed((message) => {
+          received.push(message)
+          if (received.length === 2) close("enough")
+        })
+      )
+      const { wire } = yield* opened(transport)
+      // The failure of the first interrupts the second, which is still open then.
+      const both = [1, 2].map((id) => wire.exchange(request(id, "x"), { revision: modern }))
+      const { reason } = yield* Effect.flip(Effect.all(both, { concurrency: "unbounded" }))
+      yield* Effect.promise(() => Promise.resolve())
+      assert.strictEqual(reason._tag, "Closed")
+      assert.deepStrictEqual(received, [request(1, "x"), request(2, "x")])
+    })
+  )
+
   it.effect("T-RPC-5: an interrupted request is cancelled with a notification", () =>
     Effect.gen(function* () {
       const received: Array<JsonRpc.Message> = []

@@ -191,7 +191,7 @@ export const make = (options: {
         if (open.get(id) !== entry) return
         open.delete(id)
         abandon(id)
-        if (how.onInterrupt === "silent" || method === "initialize") return
+        if (end !== undefined || how.onInterrupt === "silent" || method === "initialize") return
         const params = { requestId: id, reason: "the caller stopped waiting" }
         send({ jsonrpc: "2.0", method: "notifications/cancelled", params }, how.revision)
       }
