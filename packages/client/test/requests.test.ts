@@ -15,7 +15,7 @@ import { TestClock } from "effect/testing"
 import * as McpClient from "../src/McpClient.ts"
 import type { Middleware } from "../src/Middleware.ts"
 import * as OutputSchema from "../src/OutputSchema.ts"
-import { settled } from "./fixtures/announcer.ts"
+import { restartable, settled } from "./fixtures/announcer.ts"
 import * as Peer from "./fixtures/peer.ts"
 
 const said = (text: string) => ({ resultType: "complete", content: [{ type: "text", text }] })
@@ -513,6 +513,54 @@ describe("a request that was healed", () => {
       yield* Fiber.interrupt(calling)
       yield* settled
       assert.deepStrictEqual(cancellations(peer), [3])
+    })
+  )
+
+  it.effect("T-LIFE-3, L-ELI-8: whose process died is asked in the next one, opens an address there, and goes on", () =>
+    Effect.gen(function* () {
+      let times = 0
+      const opened: Array<string> = []
+      const seen: Array<unknown> = []
+      const page = { mode: "url", message: "sign in", url: "https://issuer.test/device", elicitationId: "e" }
+      const peer = restartable(
+        Peer.legacy((heard, me) => {
+          if (heard.method !== "tools/call") return
+          times++
+          if (times === 1) me.hangUp()
+          else if (times === 2) me.refuse(heard, -32042, "open this first", { elicitations: [page] })
+          else me.answer(heard, said("yes"))
+        })
+      )
+      const client = yield* McpClient.connect(peer.transport, {
+        mode: "legacy",
+        middleware: [
+          (request, next) => {
+            seen.push([request.method, request.id])
+            return next(request)
+          }
+        ],
+        handlers: {
+          elicitation: {
+            url: ({ url }) =>
+              Effect.sync(() => {
+                opened.push(url)
+                return { action: "accept" } as const
+              })
+          }
+        }
+      })
+      const calling = yield* Effect.forkChild(client.callTool("a", {}, { repeatable: true }))
+      yield* settled
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(textOf(yield* Fiber.join(calling)), "yes")
+      assert.deepStrictEqual([opened, peer.opened()], [[page.url], 2])
+      // Every one of them went through the middleware, under an id of its own.
+      const asked = peer.heard().filter(({ method }) => method === "tools/call")
+      assert.deepStrictEqual(
+        seen,
+        asked.map(({ id, method }) => [method, id])
+      )
+      assert.lengthOf(asked, 3)
     })
   )
 })
