@@ -183,6 +183,7 @@ describe("with three official servers and a rude one, a host", () => {
       const { abouts, host } = yield* together(allow, {
         ...rude,
         on: {
+          "server/discover": [Script.fail(-32601)],
           initialize: [Script.answer(Script.initialized("2025-11-25", { capabilities: { logging: {} } }))],
           "*": Script.silence
         }
