@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -158,5 +159,37 @@ describe("what happens the moment a time limit passes", () => {
       yield* settled
       assert.strictEqual(silent.opened(), 2)
     }).pipe(Effect.provide(EraMemory.layerInProcess))
+  )
+
+  it.effect.each([
+    ["back", -3_600_000],
+    ["forward", 3_600_000]
+  ] as const)("T-RPC-5: the time of day that is set %s an hour meanwhile changes no limit", ([, by]) =>
+    Effect.gen(function* () {
+      const clock = yield* Clock.Clock
+      let offset = 0
+      const wall = () => clock.currentTimeMillisUnsafe() + offset
+      const adjustable: Clock.Clock = {
+        currentTimeMillisUnsafe: wall,
+        currentTimeMillis: Effect.sync(wall),
+        currentTimeNanosUnsafe: () => BigInt(wall()) * 1_000_000n,
+        currentTimeNanos: Effect.sync(() => BigInt(wall()) * 1_000_000n),
+        monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+        monotonicTimeNanos: clock.monotonicTimeNanos,
+        sleep: (duration) => clock.sleep(duration)
+      }
+      const { client } = yield* Effect.provideService(
+        connected(() => {}, undefined),
+        Clock.Clock,
+        adjustable
+      )
+      const short = yield* timed(client.callTool("slow", {}, { timeout: 1_000 }))
+      const long = yield* timed(client.callTool("slow", {}, { timeout: 60_000 }))
+      offset = by
+      yield* TestClock.adjust(1_000)
+      assert.deepStrictEqual([endOf(short), endOf(long)], ["RequestTimedOut after 1000 ms", "open"])
+      yield* TestClock.adjust(60_000)
+      assert.strictEqual(endOf(long), "RequestTimedOut after 60000 ms")
+    })
   )
 })

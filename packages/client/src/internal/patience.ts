@@ -55,6 +55,8 @@ export const make = Effect.fnUntraced(function* (): Effect.fn.Return<Patience, n
   const scope = yield* Effect.scope
   const clock = yield* Clock.Clock
   const runIn = Effect.runForkWith(yield* Effect.context())
+  /** Milliseconds since some moment; the time of day may be set while somebody waits. */
+  const now = () => Number(clock.monotonicTimeNanosUnsafe()) / 1_000_000
   let first: Waiting | undefined
   let timer: { readonly fiber: Fiber.Fiber<void>; readonly at: number } | undefined
   let closed = false
@@ -68,32 +70,32 @@ export const make = Effect.fnUntraced(function* (): Effect.fn.Return<Patience, n
 
   const wake = () => {
     timer = undefined
-    const now = clock.currentTimeMillisUnsafe()
+    const at = now()
     const due: Array<Waiting> = []
     let earliest = Number.POSITIVE_INFINITY
     for (let waiting = first; waiting !== undefined; waiting = waiting.after) {
-      if (waiting.until > now) earliest = Math.min(earliest, waiting.until)
+      if (waiting.until > at) earliest = Math.min(earliest, waiting.until)
       else due.push(waiting)
     }
     // Before anybody is told: what they do at once may begin others, and end those that are due or not.
-    if (earliest !== Number.POSITIVE_INFINITY) sleep(earliest, now)
+    if (earliest !== Number.POSITIVE_INFINITY) sleep(earliest, at)
     for (const waiting of due) {
       if (waiting.over) continue
       end(waiting)
-      waiting.expire(waiting.until - waiting.began)
+      waiting.expire(Math.round((waiting.until - waiting.began) * 1_000) / 1_000)
     }
   }
 
-  const sleep = (at: number, now: number) => {
+  const sleep = (at: number, from: number) => {
     if (closed) return
     timer?.fiber.interruptUnsafe()
-    // At least a moment, so that nobody is told before they know what for.
-    const moment = Duration.millis(Math.max(1, at - now))
+    // At least a moment, so that nobody is told before they know what for; and whole ones, so that it wakes once.
+    const moment = Duration.millis(Math.max(1, Math.ceil(at - from)))
     timer = { at, fiber: runIn(Effect.andThen(Effect.sleep(moment), Effect.sync(wake))) }
   }
 
   const begin = (limit: Limit, expire: Waiting["expire"]): Waiting => {
-    const began = clock.currentTimeMillisUnsafe()
+    const began = now()
     const until = began + Math.min(limit.idle, limit.total)
     const waiting: Waiting = { began, limit, until, expire, before: undefined, after: first, over: false }
     if (first !== undefined) first.before = waiting
@@ -104,7 +106,7 @@ export const make = Effect.fnUntraced(function* (): Effect.fn.Return<Patience, n
 
   const alive = (waiting: Waiting) => {
     const { began, limit } = waiting
-    waiting.until = Math.min(clock.currentTimeMillisUnsafe() + limit.idle, began + limit.total)
+    waiting.until = Math.min(now() + limit.idle, began + limit.total)
   }
 
   const end = (waiting: Waiting) => {
