@@ -1,9 +1,12 @@
 import { assert, describe, it, vi } from "@effect/vitest"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
+import * as Clock from "effect/Clock"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
 import * as ExchangeLog from "../src/ExchangeLog.ts"
 import * as NodeHttp from "../src/NodeHttp.ts"
 import * as StreamableHttp from "../src/StreamableHttp.ts"
@@ -235,6 +238,37 @@ describe("an exchange in plain calls over HTTP", () => {
         ["initialize", "silent", "tools/call", "notifications/cancelled"]
       )
       assert.deepInclude(posts("notifications/cancelled")[0]?.json.params, { requestId: 3 })
+    })
+  )
+
+  it.live("M-HTTP-26: that closes the wire with its answer leaves nothing that waits", () =>
+    Effect.gen(function* () {
+      const clock = yield* Clock.Clock
+      let sleeping = 0
+      const counted: Clock.Clock = Object.assign(Object.create(clock), {
+        sleep: (duration: Duration.Duration) =>
+          Effect.acquireUseRelease(
+            Effect.sync(() => sleeping++),
+            () => clock.sleep(duration),
+            () => Effect.sync(() => sleeping--)
+          )
+      })
+      const scope = yield* Scope.make()
+      const { seen, wire } = yield* opened(({ json: { id } }, response) => {
+        events(response)
+        response.write(event(success(id)))
+      }).pipe(Scope.provide(scope), Effect.provideService(Clock.Clock, counted))
+      let told = 0
+      yield* Effect.withFiber((caller) =>
+        Effect.sync(() =>
+          wire.plain?.begin(request(1), { revision: modern }, caller, () => {
+            told++
+            Effect.runFork(Scope.close(scope, Exit.void))
+          })
+        )
+      )
+      yield* until(() => seen[0]?.closed === true)
+      assert.deepStrictEqual([told, sleeping], [1, 0])
     })
   )
 })

@@ -199,6 +199,8 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   })
 
   const letLinger = (fiber: Fiber.Fiber<unknown, unknown>) => {
+    // What closes the wire with its answer is interrupted already.
+    if (closed !== undefined) return
     lingering.set(fiber, 1)
     sweeping ??= Effect.runForkWith(context)(Effect.delay(sweep, linger))
   }
