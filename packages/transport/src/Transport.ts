@@ -82,7 +82,8 @@ export interface Plain {
   /**
    * Sends a request for a fiber. `settle` is told once how the exchange ended, perhaps before this returns; it must not
    * throw. What comes back ends the exchange early, as an interruption does: it acts when it is called, and the effect it
-   * gives waits until all of it is done. `settle` is then told nothing.
+   * gives waits until all of it is done. `settle` is then told nothing. It may be called when the exchange is over, and again,
+   * and then does nothing.
    */
   readonly begin: (
     request: JsonRpc.Request,
