@@ -2,7 +2,8 @@
  * Wires over a pipe: any two-way flow of bytes that carries one JSON-RPC message per line.
  *
  * A pipe pushes what it reads and takes what is written; this module makes exchanges of that: it splits lines, skips
- * noise, matches answers, gathers the writes of one turn and holds back when the pipe is full. `Stdio` and `Stream` are
+ * noise, matches answers, writes a request that is alone at once and those of one turn together, and holds back when the
+ * pipe is full. `Stdio` and `Stream` are
  * built on it, and so is a transport of your own. What the bytes travel over is the pipe's business.
  *
  * @since 0.1.0
@@ -17,7 +18,7 @@ import type * as Scope from "effect/Scope"
 import * as Envelope from "./internal/envelope.ts"
 import * as Lines from "./internal/lines.ts"
 import * as Multiplexer from "./internal/multiplexer.ts"
-import type { Incoming, Wire } from "./Transport.ts"
+import type { Dialect, Incoming, Wire } from "./Transport.ts"
 import { Closed, type Reason, TooLarge, type TransportError } from "./TransportError.ts"
 
 /**
@@ -101,13 +102,13 @@ export const open = Effect.fnUntraced(function* <R>(options: {
     multiplexer.drained()
   }
 
-  const post = (message: JsonRpc.Message): boolean => {
+  const post = (message: JsonRpc.Message, _: Dialect, alone: boolean): boolean => {
     text += `${JSON.stringify(message)}\n`
-    if (!scheduled && !blocked) {
+    if (!scheduled && !blocked && !alone) {
       scheduled = true
       queueMicrotask(flush)
     }
-    if (text.length >= handful) hand()
+    if (alone || text.length >= handful) hand()
     heldBack = blocked
     return !heldBack
   }

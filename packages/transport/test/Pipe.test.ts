@@ -48,6 +48,9 @@ describe("a framer of lines", () => {
   })
 })
 
+/** How many messages each write had. */
+const lines = (writes: ReadonlyArray<string>) => writes.map((text) => text.split("\n").length - 1)
+
 describe("a wire over a pipe", () => {
   it.effect("answers go to the request with their id, whatever their order", () =>
     Effect.gen(function* () {
@@ -156,13 +159,33 @@ describe("a wire over a pipe", () => {
     })
   )
 
-  it.effect("the messages of one turn are written at once", () =>
+  it.effect("a request that is alone is written before its call returns, and those of one turn after it together", () =>
     Effect.gen(function* () {
       const pipe = yield* held
-      for (let id = 0; id < 64; id++) yield* pipe.ask(request(id))
+      yield* pipe.ask(request(0))
+      assert.deepStrictEqual(lines(pipe.writes), [1])
+      for (let id = 1; id < 64; id++) yield* pipe.ask(request(id))
+      assert.deepStrictEqual(lines(pipe.writes), [1])
       yield* turn
-      assert.strictEqual(pipe.writes.length, 1)
-      assert.strictEqual(pipe.writes[0]?.split("\n").length, 65)
+      assert.deepStrictEqual(lines(pipe.writes), [1, 63])
+      for (let id = 0; id < 64; id++) pipe.say({ jsonrpc: "2.0", id, result: {} })
+      yield* pipe.ask(request(64))
+      assert.deepStrictEqual(lines(pipe.writes), [1, 63, 1])
+    })
+  )
+
+  it.effect("nothing overtakes what still waits to be written", () =>
+    Effect.gen(function* () {
+      const pipe = yield* held
+      const first = yield* pipe.ask(request(1))
+      yield* pipe.ask(request(2))
+      yield* Fiber.interrupt(first)
+      pipe.say({ jsonrpc: "2.0", id: 2, result: {} })
+      yield* pipe.ask(request(3))
+      assert.deepStrictEqual(
+        (yield* pipe.sent).map(({ id, method }) => id ?? method),
+        [1, 2, "notifications/cancelled", 3]
+      )
     })
   )
 
@@ -171,11 +194,11 @@ describe("a wire over a pipe", () => {
       const pipe = yield* held
       const long = (id: number): JsonRpc.Request => ({ ...request(id), params: { text: "x".repeat(1_000) } })
       for (let id = 0; id < 6; id++) yield* pipe.ask(long(id))
-      assert.lengthOf(pipe.writes, 1)
+      assert.deepStrictEqual(lines(pipe.writes), [1, 4])
       pipe.setRoom(false)
       for (let id = 6; id < 20; id++) yield* pipe.ask(long(id))
       yield* turn
-      assert.lengthOf(pipe.writes, 2)
+      assert.lengthOf(pipe.writes, 3)
       pipe.setRoom(true)
       const ids = (yield* pipe.sent).map(({ id }) => id)
       assert.deepStrictEqual(

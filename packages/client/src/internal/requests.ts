@@ -197,8 +197,7 @@ const plainly = <M extends string, A, B, F>(
     const alive = asking.resetOnProgress === true ? () => patience.alive(waiting) : undefined
     const leave = begin(request, howOf(line, asked, alive), fiber, (exit) => {
       patience.end(waiting)
-      // Read by the fiber, which a fault in the reading then ends, and not the wire.
-      resume(Effect.suspend(() => finish(line, asked, exit, neverLeft)))
+      resume(finish(line, asked, exit, neverLeft))
     })
     return Effect.suspend(() => {
       patience.end(waiting)
@@ -206,17 +205,22 @@ const plainly = <M extends string, A, B, F>(
     })
   })
 
+/** What comes after. A fault in it ends this request alone, and not the wire that told the end. */
 const finish = <M extends string, A, B, F>(
   line: Ready,
   asked: Asked<M, A, B, F>,
   exit: Exit.Exit<JsonRpc.Response, TransportError>,
   neverLeft: boolean
 ): Effect.Effect<B, F> => {
-  if (Exit.isSuccess(exit)) return goOn(line, asked, exit.value)
-  const failure = Cause.findError(exit.cause)
-  return Result.isSuccess(failure)
-    ? asked.onFailure(answered(line, failure.success, asked.method, neverLeft))
-    : Effect.failCause(failure.failure)
+  try {
+    if (Exit.isSuccess(exit)) return goOn(line, asked, exit.value)
+    const failure = Cause.findError(exit.cause)
+    return Result.isSuccess(failure)
+      ? asked.onFailure(answered(line, failure.success, asked.method, neverLeft))
+      : Effect.failCause(failure.failure)
+  } catch (defect) {
+    return Effect.die(defect)
+  }
 }
 
 /** As an effect. Middleware and the wires of others may wait on their own, so the time is kept from outside. */

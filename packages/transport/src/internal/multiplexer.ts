@@ -33,8 +33,11 @@ export interface Multiplexer {
   readonly ended: (reason: Reason) => void
   /** What the pipe ended with, if it has. */
   readonly end: () => TransportError | undefined
-  /** Makes the wire. `post` hands a message to the pipe; false means: taken, but no more until `drained`. */
-  readonly wire: (post: (message: JsonRpc.Message, revision: Dialect) => boolean) => Wire
+  /**
+   * Makes the wire. `post` hands a message to the pipe; false means: taken, but no more until `drained`. Alone means that no
+   * other request is open, so that probably none follows in this turn.
+   */
+  readonly wire: (post: (message: JsonRpc.Message, revision: Dialect, alone: boolean) => boolean) => Wire
 }
 
 /** One exchange, from its beginning to its end. */
@@ -168,7 +171,7 @@ export const make = (options: {
       /** Why it could not be sent, if it could not. */
       const send = (message: JsonRpc.Message, revision: Dialect): TransportError | undefined => {
         try {
-          full = !post(message, revision)
+          full = !post(message, revision, open.size <= 1)
           return undefined
         } catch (error) {
           return notJson(error)
