@@ -41,7 +41,8 @@ export interface Link {
 }
 
 /**
- * What takes the client's messages: one after the other, each in a turn of its own after it was sent.
+ * What takes the client's messages: one after the other, each in a turn of its own after it was sent. When it throws, the
+ * wire has ended.
  *
  * @category models
  * @since 0.1.0
@@ -98,8 +99,14 @@ export const make = (
           multiplexer.ended(new Closed({ because: "this side closed it" }))
         })
       )
+      const deliver = (message: JsonRpc.Message) => {
+        const received = Result.try({ try: () => receive?.(message), catch: (thrown) => excerpt(String(thrown)) })
+        if (Result.isSuccess(received)) return
+        receive = undefined
+        multiplexer.ended(new Closed({ because: `the server threw ${received.failure}` }))
+      }
       return multiplexer.wire((message) => {
-        queueMicrotask(() => receive?.(message))
+        queueMicrotask(() => deliver(message))
         return true
       })
     })
