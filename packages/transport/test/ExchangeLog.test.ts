@@ -3,10 +3,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { type Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
 import * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
 import * as Latch from "effect/Latch"
 import * as PlatformError from "effect/PlatformError"
+import * as Scope from "effect/Scope"
 import { TestClock } from "effect/testing"
 import * as ExchangeLog from "../src/ExchangeLog.ts"
 import * as Memory from "../src/Memory.ts"
@@ -117,6 +119,22 @@ describe("ExchangeLog", () => {
       assert.include((yield* Effect.flip(wire.exchange(request(41, "close"), how))).message, "the log holds a failure")
       const missing = yield* Effect.flip(wire.exchange(request(42, "tools/list"), how))
       assert.include(missing.message, "the log holds no further tools/list")
+    })
+  )
+
+  it.effect("a replayed wire takes what is sent until its scope has closed", () =>
+    Effect.gen(function* () {
+      const note = { jsonrpc: "2.0", method: "notifications/initialized" } as const
+      const scope = yield* Scope.make()
+      const wire = yield* Scope.provide(
+        ExchangeLog.replay("log", yield* recorded).open(() => {}),
+        scope
+      )
+      yield* wire.send(note, modern)
+      yield* Scope.close(scope, Exit.void)
+      for (const late of [wire.send(note, modern), wire.exchange(request(1, "close"), how), wire.ended]) {
+        assert.include((yield* Effect.flip(late)).message, "this side closed it")
+      }
     })
   )
 

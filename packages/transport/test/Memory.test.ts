@@ -57,31 +57,28 @@ const registrations = McpServer.toolkit(Tools).pipe(
 )
 
 describe("Memory", () => {
-  it.effect(
-    "U-43: a server that throws ends its wire: what is open fails, what comes after too, and no one else",
-    () =>
-      Effect.gen(function* () {
-        let thrown = 0
-        const transport = Memory.make("frail", ({ send }) =>
-          Effect.succeed((message) => {
-            if (!JsonRpc.isRequest(message)) return
-            if (message.method === "crash") throw new Error(`crash ${++thrown}`)
-            if (message.method === "ping") send({ jsonrpc: "2.0", id: message.id, result: {} })
-          })
-        )
-        const { wire } = yield* opened(transport)
-        const other = yield* opened(transport)
-        const ask = (id: number, method: string) =>
-          Effect.flip(wire.exchange(request(id, method), { revision: modern }))
-        const waiting = yield* Effect.forkChild(ask(1, "silent"), { startImmediately: true })
-        const because = "the server threw Error: crash 1"
-        for (const error of [yield* ask(2, "crash"), yield* Fiber.join(waiting), yield* ask(3, "ping")]) {
-          assert.deepInclude(error.reason, { _tag: "Closed", because })
-        }
-        assert.deepInclude((yield* Effect.flip(wire.ended)).reason, { because })
-        assert.isTrue(JsonRpc.isSuccess(yield* other.wire.exchange(request(1, "ping"), { revision: modern })))
-        assert.strictEqual(thrown, 1)
-      })
+  it.effect("U-43: a server that throws ends its wire: what is open fails, what comes after too, and no one else", () =>
+    Effect.gen(function* () {
+      let thrown = 0
+      const transport = Memory.make("frail", ({ send }) =>
+        Effect.succeed((message) => {
+          if (!JsonRpc.isRequest(message)) return
+          if (message.method === "crash") throw new Error(`crash ${++thrown}`)
+          if (message.method === "ping") send({ jsonrpc: "2.0", id: message.id, result: {} })
+        })
+      )
+      const { wire } = yield* opened(transport)
+      const other = yield* opened(transport)
+      const ask = (id: number, method: string) => Effect.flip(wire.exchange(request(id, method), { revision: modern }))
+      const waiting = yield* Effect.forkChild(ask(1, "silent"), { startImmediately: true })
+      const because = "the server threw Error: crash 1"
+      for (const error of [yield* ask(2, "crash"), yield* Fiber.join(waiting), yield* ask(3, "ping")]) {
+        assert.deepInclude(error.reason, { _tag: "Closed", because })
+      }
+      assert.deepInclude((yield* Effect.flip(wire.ended)).reason, { because })
+      assert.isTrue(JsonRpc.isSuccess(yield* other.wire.exchange(request(1, "ping"), { revision: modern })))
+      assert.strictEqual(thrown, 1)
+    })
   )
 
   it.effect("U-43: a linked pair carries messages both ways, in order, each in a turn of its own", () =>

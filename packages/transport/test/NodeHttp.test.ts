@@ -443,4 +443,19 @@ describe("NodeHttp", () => {
       assert.strictEqual((yield* reasonOf(client.get("https://example.test/b")))._tag, "TransportError")
     })
   )
+
+  it.live("a dispatcher that throws fails the request, as any client and as the wires send it", () =>
+    Effect.gen(function* () {
+      const mock = new MockAgent()
+      mock.dispatch = () => {
+        throw new Error("no more sockets")
+      }
+      const client = NodeHttp.make(mock)
+      for (const execute of [client.execute, executeOf(client)]) {
+        const reason = yield* reasonOf(execute(HttpClientRequest.get("https://example.test/a")))
+        assert.strictEqual(reason._tag, "TransportError")
+        assert.include(String(reason.cause), "no more sockets")
+      }
+    })
+  )
 })
