@@ -4,32 +4,18 @@ import { Closed, TransportError } from "@mcp-effect/transport/TransportError"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Metric from "effect/Metric"
-import * as Tracer from "effect/Tracer"
 import { TestClock } from "effect/testing"
 import * as McpClient from "../src/McpClient.ts"
 import * as Metrics from "../src/Metrics.ts"
 import type { Middleware } from "../src/Middleware.ts"
 import { settled } from "./fixtures/announcer.ts"
 import * as Peer from "./fixtures/peer.ts"
+import { recorded } from "./fixtures/spans.ts"
 
 const said = (text: string) => ({ content: [{ type: "text", text }] })
 const textOf = ({ content }: { readonly content: ReadonlyArray<object> }) =>
   content.map((block) => ("text" in block ? block.text : block)).join(" ")
 const metaOf = (heard: Peer.Heard | undefined): unknown => heard?.params?.["_meta"]
-
-/** A tracer that keeps its spans. */
-const recorded = () => {
-  const spans: Array<Tracer.NativeSpan> = []
-  const tracer = Tracer.make({
-    span: (options) => {
-      const span = new Tracer.NativeSpan(options)
-      spans.push(span)
-      return span
-    }
-  })
-  const named = (name: string) => spans.filter((span) => span.name === name)
-  return { tracer, spans, named }
-}
 
 describe("tracing", () => {
   it.effect.each([

@@ -10,13 +10,13 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
-import * as Tracer from "effect/Tracer"
 import { TestClock } from "effect/testing"
 import * as McpClient from "../src/McpClient.ts"
 import type { Middleware } from "../src/Middleware.ts"
 import * as OutputSchema from "../src/OutputSchema.ts"
 import { restartable, settled } from "./fixtures/announcer.ts"
 import * as Peer from "./fixtures/peer.ts"
+import { recorded } from "./fixtures/spans.ts"
 
 const said = (text: string) => ({ resultType: "complete", content: [{ type: "text", text }] })
 const textOf = ({ content }: { readonly content: ReadonlyArray<object> }) =>
@@ -355,15 +355,8 @@ describe("the timer of all limits", () => {
 })
 
 describe("a request that is traced", () => {
-  const recorded = () => {
-    const spans: Array<Tracer.NativeSpan> = []
-    const tracer = Tracer.make({
-      span: (options) => {
-        const span = new Tracer.NativeSpan(options)
-        spans.push(span)
-        return span
-      }
-    })
+  const watched = () => {
+    const { spans, tracer } = recorded()
     /** Each span, with its parent and its error. */
     const shown = () =>
       spans.map(({ attributes, name, parent, status }) => {
@@ -381,7 +374,7 @@ describe("a request that is traced", () => {
           ? me.refuse(heard, -32022, "no", { supported: ["2026-07-28"], requested: "2026-07-28" })
           : me.answer(heard, said("yes"))
       )
-      const { shown, traced } = recorded()
+      const { shown, traced } = watched()
       yield* traced(client.callTool("a"))
       assert.deepStrictEqual(shown(), [
         ["McpClient.callTool", "none", undefined, "Ended"],
@@ -417,7 +410,7 @@ describe("a request that is traced", () => {
           elicitation: { form: () => Effect.withSpan(Effect.succeed({ action: "decline" } as const), "answering") }
         }
       })
-      const { shown, traced } = recorded()
+      const { shown, traced } = watched()
       yield* traced(client.callTool("a"))
       assert.deepStrictEqual(
         shown().map(([name, over]) => [name, over]),
@@ -434,7 +427,7 @@ describe("a request that is traced", () => {
   it.effect("U-63: a limit that passes and an interruption end its span, and the limit stands in it", () =>
     Effect.gen(function* () {
       const { client } = yield* connected(() => {})
-      const { shown, traced } = recorded()
+      const { shown, traced } = watched()
       const limited = yield* Effect.forkChild(Effect.exit(traced(client.callTool("a", {}, { timeout: "1 second" }))))
       const left = yield* Effect.forkChild(traced(client.callTool("a")))
       yield* settled
