@@ -127,14 +127,9 @@ export const writersOf = (version: Version) => {
   }
 }
 
-const isEmpty = (json: JsonObject): boolean => {
-  for (const _ in json) return false
-  return true
-}
-
 /** As parameters: nothing at all when there is nothing to say. */
 export const encoded = ({ json, dropped }: Written): Encoded => ({
-  params: isEmpty(json) ? undefined : json,
+  params: Object.keys(json).length === 0 ? undefined : json,
   dropped
 })
 
