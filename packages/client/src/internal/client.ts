@@ -247,10 +247,7 @@ export const make = Effect.fnUntraced(function* <R>(
     const mirrored = toolbox.mirrored(name, args, definition)
     if (Result.isFailure(mirrored)) return onFailure(mirrored.failure)
     const asked = task === undefined ? undefined : taskOf(name, task, definition)
-    const params =
-      retry === undefined && asked === undefined
-        ? { name, arguments: args }
-        : { name, arguments: args, ...retry, ...asked }
+    const params = { name, arguments: args, ...retry, ...asked }
     const asking = askingOf(
       limit.success,
       "tools/call",
