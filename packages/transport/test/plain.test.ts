@@ -1,4 +1,4 @@
-import { assert, describe, it, vi } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
@@ -16,9 +16,6 @@ import { request, until } from "./fixtures/asking.ts"
 import { held } from "./fixtures/heldPipe.ts"
 import { event, events, type Handler, json, serve, success } from "./fixtures/httpServer.ts"
 import { legacy, modern } from "./fixtures/revisions.ts"
-
-// Real sockets on a busy machine need more than the default.
-vi.setConfig({ testTimeout: 30_000 })
 
 /** Begins an exchange in plain calls: what it was told, and how to leave it. */
 const begin = (wire: Wire, asked: JsonRpc.Request, how: ExchangeOptions) =>
