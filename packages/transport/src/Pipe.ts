@@ -3,8 +3,8 @@
  *
  * A pipe pushes what it reads and takes what is written; this module makes exchanges of that: it splits lines, skips
  * noise, matches answers, writes a request that is alone at once and those of one turn together, and holds back when the
- * pipe is full. `Stdio` and `Stream` are
- * built on it, and so is a transport of your own. What the bytes travel over is the pipe's business.
+ * pipe is full. `Stdio` and `Stream` are built on it, and so is a transport of your own. What the bytes travel over is the
+ * pipe's business.
  *
  * @since 0.1.0
  */
