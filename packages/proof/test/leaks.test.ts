@@ -58,6 +58,23 @@ const call = (client: McpClient.McpClient["Service"], times: number) =>
     { concurrency: 64, discard: true }
   )
 
+/** What the young collections of a busy client had to copy, in bytes for each of its calls; the collector tells in a trace. */
+const copiedPerCall = Effect.fnUntraced(function* (mode: string, over: string) {
+  const calls = 6_000
+  const youngMiB = 16
+  const flags = ["--expose-gc", "--trace-gc", "--trace-gc-nvp"]
+  const sizes = ["min", "max"].map((bound) => `--${bound}-semi-space-size=${youngMiB}`)
+  const arguments_ = [`${import.meta.dirname}/fixtures/busyClient.ts`, mode, over, script, String(calls)]
+  const { stdout } = yield* ChildProcess.make(process.execPath, [...flags, ...sizes, ...arguments_])
+  const lines = yield* Stream.runCollect(stdout.pipe(Stream.decodeText(), Stream.splitLines))
+  const copied = lines
+    .slice(lines.indexOf("busy for a while"))
+    .flatMap((line) => [...line.matchAll(/ gc=s .* promoted=(\d+) .*new_space_survived=(\d+)/g)])
+    .map(([, old, young]) => Number(old) + Number(young))
+  assert.isAbove(copied.length, 5, "young collections")
+  return copied.reduce((sum, bytes) => sum + bytes, 0) / calls
+})
+
 const services = Layer.mergeAll(NodeServices.layer, NodeHttp.layer, EraMemory.layerNone, counting)
 
 describe("leaks", () => {
@@ -103,5 +120,19 @@ describe("leaks", () => {
         assert.isAtMost(fibers, running)
       }).pipe(Effect.scoped, Effect.provide(services)),
     300_000
+  )
+
+  it.live.each([
+    ["modern", "stdio", 1_500],
+    ["legacy", "stdio", 1_500],
+    ["modern", "http", 4_500],
+    ["legacy", "http", 4_500]
+  ] as const)(
+    "nothing of a call outlives it, so young collections copy little of 64 calls in flight: %s, %s",
+    ([mode, over, bound]) =>
+      Effect.gen(function* () {
+        assert.isBelow(yield* copiedPerCall(mode, over), bound)
+      }).pipe(Effect.scoped, Effect.provide(services)),
+    60_000
   )
 })

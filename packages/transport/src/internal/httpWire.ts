@@ -69,6 +69,16 @@ interface Running {
   readonly answer: (response: JsonRpc.Response) => void
   readonly fiber: Fiber.Fiber<unknown, unknown>
   readonly end: (failure: TransportError) => void
+  /** Where it stands among those that run. */
+  at: number
+}
+
+/** Puts the last one in its place. */
+const remove = (running: Array<Running>, one: Running): void => {
+  const last = running.pop()
+  if (last === undefined || last === one) return
+  running[one.at] = last
+  last.at = one.at
 }
 
 export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<Wire, never, Scope.Scope> {
@@ -78,7 +88,8 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   const bounds = yield* Envelope.bounds
   const deleteTimeout = yield* Defaults.SessionDeleteTimeout
   const report = yield* reporter
-  const running = new Set<Running>()
+  // No set: whatever was in one when it last grew or shrank lives until the next full collection.
+  const running: Array<Running> = []
   const cancelling = new Set<Fiber.Fiber<unknown, unknown>>()
   const gone = Deferred.makeUnsafe<never, TransportError>()
   let closed: TransportError | undefined
@@ -235,13 +246,14 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
         if (!settled) letLinger(fiber)
         settle(Exit.succeed(response))
       },
-      end: (failure) => settle(Exit.fail(failure))
+      end: (failure) => settle(Exit.fail(failure)),
+      at: running.length
     }
     const current = entry
-    running.add(current)
+    running.push(current)
     if (stays) letLinger(fiber)
     fiber.addObserver((exit) => {
-      running.delete(current)
+      remove(running, current)
       lingering.delete(fiber)
       if (Exit.isFailure(exit)) settle(Exit.failCause(exit.cause))
     })
@@ -263,7 +275,7 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     const message = read.success
     if ("method" in message) return hear(message)
     const id = message.id ?? null
-    const asked = id === null ? undefined : [...running].find(({ request }) => Envelope.sameId(request.id, id))
+    const asked = id === null ? undefined : running.find(({ request }) => Envelope.sameId(request.id, id))
     if (asked === undefined) report(Diagnostic.UnknownResponse({ server: endpoint, id, dropped: 1 }))
     else asked.answer({ ...message, id: asked.request.id })
   }
@@ -304,7 +316,7 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
       closed = failure
       listening?.interruptUnsafe()
       sweeping?.interruptUnsafe()
-      for (const { end, fiber } of running) {
+      for (const { end, fiber } of running.slice()) {
         end(failure)
         fiber.interruptUnsafe()
       }

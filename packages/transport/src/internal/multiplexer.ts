@@ -40,11 +40,25 @@ export interface Multiplexer {
   readonly wire: (post: (message: JsonRpc.Message, revision: Dialect, alone: boolean) => boolean) => Wire
 }
 
-/** One exchange, from its beginning to its end. */
-interface Open {
+/** What an exchange was begun with. */
+interface Asked {
   readonly request: JsonRpc.Request
   readonly how: ExchangeOptions
   readonly settle: (exit: Exit.Exit<JsonRpc.Response, TransportError>) => void
+}
+
+/**
+ * One exchange, emptied at its end: whatever was in a map when it last grew or shrank lives until the next full collection,
+ * and what that refers to with it.
+ */
+interface Open {
+  asked: Asked | undefined
+}
+
+const empty = (entry: Open): Asked | undefined => {
+  const { asked } = entry
+  entry.asked = undefined
+  return asked
 }
 
 /** The id under which a request is kept, for an id from the wire: exact, or a number echoed as text (T-RPC-4). */
@@ -71,7 +85,7 @@ export const make = (options: {
     const entry = open.get(key)
     if (entry === undefined) return false
     open.delete(key)
-    entry.settle(exit)
+    empty(entry)?.settle(exit)
     return true
   }
 
@@ -111,7 +125,7 @@ export const make = (options: {
     const token = "id" in message ? undefined : tokenOf(message)
     if (token === undefined) return options.hear(message)
     const key = keyIn(open, token)
-    const interim = key === undefined ? undefined : open.get(key)?.how.interim
+    const interim = key === undefined ? undefined : open.get(key)?.asked?.how.interim
     if (interim !== undefined) interim(message)
     else if (keyIn(abandoned, token) === undefined) options.hear(message)
   }
@@ -178,19 +192,23 @@ export const make = (options: {
         }
       }
       const enter = (entry: Open): void => {
-        const { how, request } = entry
+        const { asked } = entry
+        if (asked === undefined) return
+        const { how, request, settle: told } = asked
         const { id } = request
-        if (end !== undefined) return entry.settle(Exit.fail(end))
+        if (end !== undefined) return told(Exit.fail(end))
         if (full) return void waiting.set(entry, () => enter(entry))
-        if (open.has(id)) return entry.settle(Exit.die(new Error(`the id ${JSON.stringify(id)} is still in use`)))
+        if (open.has(id)) return told(Exit.die(new Error(`the id ${JSON.stringify(id)} is still in use`)))
         open.set(id, entry)
         const failed = send(request, how.revision)
         if (failed !== undefined) settle(id, Exit.fail(failed))
       }
       const leave = (entry: Open): void => {
-        const { how, request } = entry
-        const { id, method } = request
         waiting.delete(entry)
+        const asked = empty(entry)
+        if (asked === undefined) return
+        const { how, request } = asked
+        const { id, method } = request
         if (open.get(id) !== entry) return
         open.delete(id)
         abandon(id)
@@ -199,7 +217,7 @@ export const make = (options: {
         send({ jsonrpc: "2.0", method: "notifications/cancelled", params }, how.revision)
       }
       const begin: Plain["begin"] = (request, how, _, settle) => {
-        const entry: Open = { request, how, settle }
+        const entry: Open = { asked: { request, how, settle } }
         enter(entry)
         return () => {
           leave(entry)
