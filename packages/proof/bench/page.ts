@@ -16,6 +16,8 @@ export interface Measured {
   readonly machine: string
   readonly rounds: number
   readonly connections: number
+  /** Calls before the first that counts. */
+  readonly warmUp: number
   readonly clients: ReadonlyArray<string>
   readonly calls: ReadonlyArray<Row>
   readonly held: ReadonlyArray<Row>
@@ -109,9 +111,10 @@ promise for yours: run it there.
 Machine: ${measured.machine}.
 
 Each client runs in a process of its own against the same server, which answers at once, and loads what is published, not
-sources. Clients take turns, the first one rotates, and figures are medians of ${measured.rounds} or more rounds. Less is better. Bold is
-where another client is ahead by more than ${noise * 100}%. A dash is what a client cannot do. Both clients on Effect use undici for
-HTTP, the official SDK its default, \`fetch\`.
+sources. Clients take turns, the first one rotates, and figures are medians of ${measured.rounds} or more rounds, counted once a client
+has made ${measured.warmUp.toLocaleString("en")} calls or was 12 seconds at it: the first thousands cost each of them more, while the engine compiles. Less
+is better. Bold is where another client is ahead by more than ${noise * 100}%. A dash is what a client cannot do. Both clients on Effect
+use undici for HTTP, the official SDK its default, \`fetch\`.
 
 ## Calls
 

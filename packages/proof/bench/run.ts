@@ -31,8 +31,9 @@ const workloads = [
   { kind: "sequential", name: "one after another", calls: 200, inFlight: 1 },
   { kind: "concurrent", name: "64 in flight", calls: 640, inFlight: 64 }
 ] as const
-const warmUp = 2
-const connections = 60
+/** Calls before the first that counts: by then the engine has compiled what a call passes through. */
+const warmUp = 14_000
+const connections = 200
 /** Milliseconds: no further round of one measurement begins after the first, none at all of any after the second. */
 const longest = 12_000
 const latest = 130_000
@@ -100,7 +101,7 @@ const compare = async (target: Target, era: Era): Promise<ReadonlyArray<Row>> =>
   for (const { calls, inFlight, kind, name } of workloads) {
     tell(`${target.kind}, ${era}, ${name}`)
     const once = async (at: number) => workers[at]?.ask({ task: "calls", calls, inFlight }, 30)
-    await inTurns(warmUp, once)
+    await inTurns(Math.ceil(warmUp / calls), once)
     const answers = await inTurns(rounds, once)
     fewest = Math.min(fewest, answers[0]?.length ?? 0)
     const ratios = (of: "cpu" | "wall") =>
@@ -160,6 +161,7 @@ const text = page({
   machine: `${cpus().length} CPUs (${cpus()[0]?.model.trim() ?? "unknown"}), ${process.platform}, Node ${process.version}, load ${load.toFixed(1)} when it began`,
   rounds: fewest,
   connections,
+  warmUp,
   clients: clients.map(({ name }) => name),
   calls,
   held,

@@ -90,7 +90,7 @@ const obey = async (order: Order): Promise<Answers[Order["task"]]> => {
       const add = async (times: number) => {
         for (let time = 0; time < times; time++) held.push(await connect(order.target, { era: order.era }))
       }
-      await add(20)
+      await add(40)
       const before = await heap()
       await add(order.connections)
       const each = ((await heap()) - before) / order.connections
