@@ -299,7 +299,7 @@ export const make = Effect.fnUntraced(function* <R = never>(
             ? Deadline.within(effect, {
                 limit,
                 begins: Deferred.await(sent),
-                asking: server.asking,
+                stopwatch: server.stopwatch,
                 onTimeout: () => new HostError({ reason: new ToolTimedOut({ server: server.name, tool, limit }) })
               })
             : effect

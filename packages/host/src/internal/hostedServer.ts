@@ -51,8 +51,8 @@ export interface Surroundings<R> {
 
 /** What the host sees of a server beyond what everybody does. */
 export interface Running extends Omit<HostedServer, "events"> {
-  /** How many questions of the server wait for an answer. */
-  readonly asking: SubscriptionRef.SubscriptionRef<number>
+  /** Counts the time in which no question of the server waits for an answer. */
+  readonly stopwatch: Deadline.Stopwatch
   /**
    * The effect, or `ServerStopped` as soon as the server is stopped. A `call` belongs into it. `isSent` says whether anything
    * was sent by then; without it something may have been.
@@ -120,15 +120,11 @@ const aboutOf = ({ agreement }: Client): About => ({
 })
 
 /** Counts the questions of a server that are open. */
-const counted = <R>(handlers: Handlers<R>, asking: SubscriptionRef.SubscriptionRef<number>): Handlers<R> => {
+const counted = <R>(handlers: Handlers<R>, { asking }: Deadline.Stopwatch): Handlers<R> => {
   const while_ =
     <Q, A, E>(handler: (question: Q) => Effect.Effect<A, E, R>) =>
     (question: Q) =>
-      Effect.acquireUseRelease(
-        SubscriptionRef.update(asking, (count) => count + 1),
-        () => handler(question),
-        () => SubscriptionRef.update(asking, (count) => count - 1)
-      )
+      asking(Effect.suspend(() => handler(question)))
   const { elicitation, sampling } = handlers
   return {
     ...handlers,
@@ -154,7 +150,7 @@ export const make = Effect.fnUntraced(function* <R>(
   const one = yield* Semaphore.make(1)
   const state = yield* SubscriptionRef.make<ServerState>(ServerState.Stopped())
   const lists = yield* SubscriptionRef.make<Lists>(noLists)
-  const asking = yield* SubscriptionRef.make(0)
+  const stopwatch = yield* Deadline.stopwatch
   let session: Session | undefined
   /** Of the transport that was used last. */
   let reopenable = true
@@ -198,7 +194,7 @@ export const make = Effect.fnUntraced(function* <R>(
         {
           ...around.connect,
           mode: entry.era,
-          handlers: counted(around.handlersFor(entry), asking)
+          handlers: counted(around.handlersFor(entry), stopwatch)
         }
       )
       connected = client
@@ -370,7 +366,7 @@ export const make = Effect.fnUntraced(function* <R>(
     entry,
     state,
     lists,
-    asking,
+    stopwatch,
     start,
     stop,
     restart: one.withPermits(1)(Effect.uninterruptible(Effect.andThen(end, begin))),
