@@ -102,7 +102,8 @@ export const make = Effect.fnUntraced(function* <R = never>(
   const show = Effect.suspend(() => SubscriptionRef.set(servers, new Map(running)))
 
   const around = (own: Transport["Service"] | undefined): Hosted.Surroundings<R> => ({
-    emit: happen,
+    happened,
+    now: () => clock.currentTimeMillisUnsafe(),
     logged: (server, log) => Effect.sync(() => logs.publish({ server, at: clock.currentTimeMillisUnsafe(), log })),
     relisted: relist,
     transports: (entry) =>

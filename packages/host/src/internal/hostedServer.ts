@@ -34,7 +34,9 @@ import type { Transports } from "./transports.ts"
 
 /** What a server needs of its host. */
 export interface Surroundings<R> {
-  readonly emit: (server: string, happening: Happening) => Effect.Effect<void>
+  readonly happened: (server: string, happening: Happening) => void
+  /** Milliseconds. */
+  readonly now: () => number
   readonly logged: (server: string, log: ServerLog) => Effect.Effect<void>
   /** The lists of a server are other ones now. */
   readonly relisted: Effect.Effect<void>
@@ -155,9 +157,11 @@ export const make = Effect.fnUntraced(function* <R>(
   /** Of the transport that was used last. */
   let reopenable = true
 
+  const emit = (happening: Happening) => Effect.sync(() => around.happened(name, happening))
+
   /** Told first, so that what others do because of it comes after it. */
   const become = (next: ServerState) =>
-    Effect.andThen(around.emit(name, Happening.StateChanged({ state: next })), SubscriptionRef.set(state, next))
+    Effect.andThen(emit(Happening.StateChanged({ state: next })), SubscriptionRef.set(state, next))
 
   const keep: Keep = (list, items) =>
     Effect.suspend(() =>
@@ -165,12 +169,12 @@ export const make = Effect.fnUntraced(function* <R>(
         ? Effect.void
         : SubscriptionRef.update(lists, (all) => ({ ...all, [list]: items })).pipe(
             Effect.andThen(around.relisted),
-            Effect.andThen(around.emit(name, Happening.ListChanged({ list, count: items.length })))
+            Effect.andThen(emit(Happening.ListChanged({ list, count: items.length })))
           )
     )
 
   const failedToList = (method: string) => (error: McpClientError) =>
-    around.emit(name, Happening.RequestFailed({ id: undefined, method, code: undefined, message: error.message }))
+    emit(Happening.RequestFailed({ id: undefined, method, code: undefined, message: error.message }))
 
   const isMissing = ({ reason }: McpClientError) =>
     reason._tag === "ServerError" && reason.code === ErrorCode.MethodNotFound
@@ -185,12 +189,14 @@ export const make = Effect.fnUntraced(function* <R>(
         method === "server/discover" &&
         (connected === undefined || SubscriptionRef.getUnsafe(connected.state)._tag !== "Connected")
       const client = yield* McpClient.connect<R>(
-        observed(transport, (happening) =>
-          around.emit(
-            name,
-            happening._tag === "RequestFailed" && isProbe(happening) ? { ...happening, probe: true } : happening
-          )
-        ),
+        observed(transport, {
+          now: around.now,
+          happened: (happening) =>
+            around.happened(
+              name,
+              happening._tag === "RequestFailed" && isProbe(happening) ? { ...happening, probe: true } : happening
+            )
+        }),
         {
           ...around.connect,
           mode: entry.era,
@@ -246,7 +252,7 @@ export const make = Effect.fnUntraced(function* <R>(
       Effect.scoped,
       Effect.provideContext(around.context),
       Effect.provideService(Diagnostics, (diagnostic) =>
-        Effect.andThen(around.emit(name, Happening.Noticed({ diagnostic })), outer(diagnostic))
+        Effect.andThen(emit(Happening.Noticed({ diagnostic })), outer(diagnostic))
       ),
       (running) =>
         entry.connectTimeout === undefined
