@@ -310,6 +310,9 @@ export interface Listings {
  */
 export type ListMethod = keyof Listings
 
+/** What handlers need, told by the handlers alone: a result that is used as `any` somewhere would say it otherwise. */
+type Needed<R> = [R][R extends unknown ? 0 : never]
+
 /**
  * Connects, for as long as the scope lives.
  *
@@ -338,22 +341,22 @@ export type ListMethod = keyof Listings
 export function connect<R = never>(
   url: string | URL,
   options?: ConnectOptions<R>
-): Effect.Effect<Client, NegotiationError | McpClientError, R | Scope.Scope | HttpClient.HttpClient>
+): Effect.Effect<Client, NegotiationError | McpClientError, Needed<R> | Scope.Scope | HttpClient.HttpClient>
 export function connect<R = never>(
   command: ReadonlyArray<string>,
   options?: ConnectOptions<R>
-): Effect.Effect<Client, NegotiationError | McpClientError, R | Scope.Scope | ChildProcessSpawner>
+): Effect.Effect<Client, NegotiationError | McpClientError, Needed<R> | Scope.Scope | ChildProcessSpawner>
 export function connect<R = never>(
   transport: Transport["Service"],
   options?: ConnectOptions<R>
-): Effect.Effect<Client, NegotiationError | McpClientError, R | Scope.Scope>
+): Effect.Effect<Client, NegotiationError | McpClientError, Needed<R> | Scope.Scope>
 export function connect<R = never>(
   target: string | URL | ReadonlyArray<string> | Transport["Service"],
   options?: ConnectOptions<R>
 ): Effect.Effect<
   Client,
   NegotiationError | McpClientError,
-  R | Scope.Scope | HttpClient.HttpClient | ChildProcessSpawner
+  Needed<R> | Scope.Scope | HttpClient.HttpClient | ChildProcessSpawner
 >
 export function connect<R = never>(
   target: Target,

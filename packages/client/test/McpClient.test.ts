@@ -598,6 +598,42 @@ describe("a request", () => {
       })
   )
 
+  it.effect.each([
+    ["a value of another type", { action: "accept", content: { n: "many" } }, "n"],
+    ["no value for a field that is required", { action: "accept" }, "n"],
+    ["no action", { content: { n: 1 } }, "accept, decline or cancel"]
+  ] as const)(
+    "M-ELI-9: an answer with %s does not fit its form, so a call resumed with it fails before it is sent",
+    ([, answer, named]) =>
+      Effect.gen(function* () {
+        const params = {
+          message: "?",
+          requestedSchema: { type: "object", properties: { n: { type: "integer" } }, required: ["n"] }
+        }
+        const peer = Peer.make(
+          Peer.modern((heard, me) => me.answer(heard, asking("s", { k: { method: "elicitation/create", params } })))
+        )
+        const client = yield* McpClient.connect(peer.transport, { mode: "2026-07-28" })
+        const outcome = yield* client.begin("a")
+        assert(outcome._tag === "Paused")
+        // As if it had come from somewhere that knows no types.
+        const answers = JSON.parse(JSON.stringify({ k: answer }))
+        const { reason } = yield* Effect.flip(client.resume(outcome.continuation, answers))
+        assert.strictEqual(reason._tag, "InputRequired")
+        assert.include(reason.message, "the answer to k")
+        assert.include(reason.message, named)
+        assert.lengthOf(members(peer), 1)
+      })
+  )
+
+  it.effect("two connections made side by side need no more than what both need", () => {
+    const { transport } = Peer.make(Peer.modern())
+    const both = Effect.all([McpClient.connect(transport), McpClient.connect(transport)])
+    // Another requirement, or one of any kind, would not compile.
+    const alone: Effect.Effect<ReadonlyArray<McpClient.Client>, unknown> = Effect.scoped(both)
+    return Effect.map(alone, (connected) => assert.lengthOf(connected, 2))
+  })
+
   it.effect("T-CB-4: the state goes back exactly as it came, absent stays absent, and no other call has it", () =>
     Effect.gen(function* () {
       const state = '{"a": 1}\u0000 '

@@ -96,26 +96,56 @@ describe("functions of the program", () => {
 
   const form = { message: "?", requestedSchema: { type: "object", properties: {} } }
 
-  it.effect("T-RPC-6: a handler that throws is answered for with -32603 in the legacy era", () =>
-    Effect.gen(function* () {
-      const peer = Peer.make(Peer.legacy())
-      yield* McpClient.connect(peer.transport, { mode: "legacy", handlers: { elicitation: { form: throwing } } })
-      peer.say({ id: "q", method: "elicitation/create", params: form })
-      yield* settled
-      assert.deepInclude(peer.heard().at(-1), { id: "q", error: { code: -32603, message: "the handler failed" } })
-    })
+  const died = { callback: "the handler of elicitation/create", because: "Error: from the program", failed: 1 }
+
+  it.effect("T-RPC-6: a handler that throws is reported, and answered for with -32603 in the legacy era", () =>
+    reporting((reported) =>
+      Effect.gen(function* () {
+        const peer = Peer.make(Peer.legacy())
+        yield* McpClient.connect(peer.transport, { mode: "legacy", handlers: { elicitation: { form: throwing } } })
+        peer.say({ id: "q", method: "elicitation/create", params: form })
+        yield* settled
+        assert.deepInclude(peer.heard().at(-1), { id: "q", error: { code: -32603, message: "the handler failed" } })
+        assert.lengthOf(reported, 1)
+        assert.deepInclude(reported[0], died)
+      })
+    )
   )
 
-  it.effect("T-RPC-6: a handler that throws fails the call that asked in the modern era", () =>
-    Effect.gen(function* () {
-      const inputRequests = { q: { method: "elicitation/create", params: form } }
-      const peer = Peer.make(
-        Peer.modern(Peer.on("tools/call", () => ({ resultType: "input_required", inputRequests, requestState: "s" })))
-      )
-      const client = yield* McpClient.connect(peer.transport, { handlers: { elicitation: { form: throwing } } })
-      const { reason } = yield* Effect.flip(client.callTool("a"))
-      assert.strictEqual(reason._tag, "InputRequired")
-    })
+  it.effect("T-RPC-6: a handler that throws is reported, and fails the call that asked in the modern era", () =>
+    reporting((reported) =>
+      Effect.gen(function* () {
+        const inputRequests = { q: { method: "elicitation/create", params: form } }
+        const peer = Peer.make(
+          Peer.modern(Peer.on("tools/call", () => ({ resultType: "input_required", inputRequests, requestState: "s" })))
+        )
+        const client = yield* McpClient.connect(peer.transport, { handlers: { elicitation: { form: throwing } } })
+        const { reason } = yield* Effect.flip(client.callTool("a"))
+        assert.strictEqual(reason._tag, "InputRequired")
+        yield* settled
+        assert.deepInclude(reported[0], died)
+      })
+    )
+  )
+
+  it.effect("L-ROOT-1: a root that is no file:// address is left out and reported; the server gets the others", () =>
+    reporting((reported) =>
+      Effect.gen(function* () {
+        const peer = Peer.make(Peer.legacy())
+        const roots = [{ uri: "/srv/project" }, { uri: "file:///srv/project" }, { uri: "https://example.com" }]
+        yield* McpClient.connect(peer.transport, { mode: "legacy", handlers: { roots: Effect.succeed(roots) } })
+        peer.say({ id: "q", method: "roots/list" })
+        yield* settled
+        assert.deepInclude(peer.heard().at(-1), { id: "q", result: { roots: [{ uri: "file:///srv/project" }] } })
+        assert.deepStrictEqual(
+          reported.map((one) => one._tag === "MemberDropped" && [one.method, one.pointer, one.because]),
+          [
+            ["roots/list", "/roots/0", 'a root is an address that begins with file://, not "/srv/project"'],
+            ["roots/list", "/roots/2", 'a root is an address that begins with file://, not "https://example.com"']
+          ]
+        )
+      })
+    )
   )
 
   it.effect("T-RPC-6: an answer of a handler that is no JSON is answered for with -32603", () =>

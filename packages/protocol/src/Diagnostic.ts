@@ -114,7 +114,7 @@ export const describe: (diagnostic: Diagnostic) => string = Diagnostic.$match({
   ItemRejected: (d) =>
     d.method === "tools/list" && d.name !== undefined
       ? `MCP tool "${d.name}" ignored: ${d.because}`
-      : `left out an item of ${d.method} at ${d.pointer}: ${d.because}`,
+      : `left out ${d.pointer} of ${d.method}: ${d.because}`,
   MemberDropped: (d) => `sent ${d.method} without ${d.pointer}: ${d.because}`,
   DuplicateName: (d) => `${d.method} holds "${d.name}" more than once; the first one counts`,
   SseFallback: (d) => `answered ${d.status} to Streamable HTTP; trying HTTP+SSE`,

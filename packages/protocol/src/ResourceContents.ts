@@ -33,7 +33,7 @@ export const BlobContents = open({
 }).pipe(named("BlobResourceContents"))
 
 /**
- * What was read: text, or bytes in base64. Tell them apart by their members: `"text" in contents`.
+ * What was read: text, or bytes in base64. Tell them apart with `isText` and `isBlob`.
  *
  * @category schemas
  * @since 0.1.0
@@ -47,3 +47,24 @@ export const Contents = Schema.Union([TextContents, BlobContents])
  * @since 0.1.0
  */
 export type Contents = typeof Contents.Type
+
+/**
+ * Whether what was read is text.
+ *
+ * @example
+ * ```ts
+ * contents.filter(ResourceContents.isText).map(({ text }) => text)
+ * ```
+ *
+ * @category guards
+ * @since 0.1.0
+ */
+export const isText = (contents: Contents): contents is typeof TextContents.Type => typeof contents["text"] === "string"
+
+/**
+ * Whether what was read is bytes, in base64.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
+export const isBlob = (contents: Contents): contents is typeof BlobContents.Type => !isText(contents)

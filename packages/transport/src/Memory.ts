@@ -156,10 +156,8 @@ export const fromSdk = (name: string, server: () => SdkServer): Transport["Servi
       const patience = yield* Defaults.ShutdownPatience
       const transport: SdkTransport = {
         start: () => Promise.resolve(),
-        send: (message) => {
-          link.send(message)
-          return Promise.resolve()
-        },
+        // Members that are undefined are none on any other wire.
+        send: async (message) => link.send(JSON.parse(JSON.stringify(message))),
         close: () => {
           link.close("the server closed it")
           transport.onclose?.()

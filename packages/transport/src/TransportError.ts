@@ -34,6 +34,7 @@ export class SpawnFailed extends Schema.TaggedError<SpawnFailed>()("SpawnFailed"
   because: Schema.String
 }) {
   override get message() {
+    if (this.command.trim() === "") return "no command was given. Name the program to start"
     return `could not start \`${this.command}\`: ${this.because}. Check the spelling, and that it is installed and on PATH`
   }
 }

@@ -186,6 +186,29 @@ describe("Memory", () => {
     })
   )
 
+  it.effect(
+    "U-43: what a server of an SDK gives is as if it had been written: members that are undefined are none",
+    () =>
+      Effect.gen(function* () {
+        const transport = Memory.fromSdk("sdk", () => ({
+          connect: (given) => {
+            Object.assign(given, {
+              onmessage: (message: JsonRpc.Message) =>
+                JsonRpc.isRequest(message)
+                  ? given.send({ jsonrpc: "2.0", id: message.id, result: { tools: [{ name: "a", title: undefined }] } })
+                  : undefined
+            })
+            return given.start()
+          },
+          close: () => Promise.resolve()
+        }))
+        const { wire } = yield* opened(transport)
+        const answer = yield* wire.exchange(request(1, "tools/list"), { revision: legacy })
+        assert(JsonRpc.isSuccess(answer))
+        assert.deepStrictEqual(answer.result, { tools: [{ name: "a" }] })
+      })
+  )
+
   it.effect("a server of an SDK that does not start fails the opening", () =>
     Effect.gen(function* () {
       const transport = Memory.fromSdk("sdk", () => ({

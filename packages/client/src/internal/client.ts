@@ -56,7 +56,7 @@ export const make = Effect.fnUntraced(function* <R>(
     return yield* new McpClientError({ server, reason: heartbeat.failure })
   }
   const handlers = options.handlers ?? {}
-  const respondent = Questions.make(handlers, yield* Effect.context<R>())
+  const respondent = yield* Questions.make(server, handlers)
   const { respond } = respondent
   const inbound = yield* Inbound.make(server, respondent)
   const logs = yield* Logs.make(server, inbound, options.forwardLogs === true)
@@ -353,13 +353,12 @@ export const make = Effect.fnUntraced(function* <R>(
     resume: (continuation, answers, how = {}) =>
       operation("McpClient.resume", () => {
         const { arguments: args, questions, requestState, round, tool } = continuation
-        const unanswered = Object.keys(questions).filter((key) => answers === undefined || !Object.hasOwn(answers, key))
-        if (unanswered.length > 0) {
-          const because = `there is no answer to ${unanswered.join(", ")}`
-          return refuse(new InputRequired({ method: "tools/call", because }))
+        const given = Rounds.given(questions, answers)
+        if (Result.isFailure(given)) {
+          return refuse(new InputRequired({ method: "tools/call", because: given.failure }))
         }
         const retry: Rounds.Retry = {
-          ...(answers === undefined || Object.keys(answers).length === 0 ? {} : { inputResponses: answers }),
+          ...(Object.keys(given.success).length === 0 ? {} : { inputResponses: given.success }),
           ...(requestState === undefined ? {} : { requestState })
         }
         return Effect.map(callOneRound(tool, args, retry, how), (result) => outcomeOf(tool, args, round + 1, result))

@@ -225,7 +225,7 @@ export const open = Effect.fnUntraced(function* <R>(
     isReady()
       ? Effect.succeed(session)
       : lost
-        ? renewed(session, method, asking, "the session before could not be replaced", true)
+        ? renewed(session, method, asking, "the last session could not be replaced", true)
         : renewed(session, method, asking, "the wire is gone", false)
 
   /** The same session in another version, for all who come after. */

@@ -76,7 +76,7 @@ export const make = Effect.fnUntraced(function* (
   const told = (method: string, tell: () => void) => {
     const heard = Result.try({ try: tell, catch: (thrown) => excerpt(String(thrown)) })
     if (Result.isFailure(heard)) {
-      const callback = `what listens to ${excerpt(method)}`
+      const callback = `the listener to ${excerpt(method)}`
       report(Diagnostic.CallbackFailed({ server, callback, because: heard.failure, failed: 1 }))
     }
   }

@@ -4,12 +4,13 @@
  *
  * What was not declared is refused before any handler runs (U-58, T-CB-3).
  */
+import { Diagnostic, reporter } from "@mcp-effect/protocol/Diagnostic"
 import * as ErrorCode from "@mcp-effect/protocol/ErrorCode"
 import * as Elicitation from "@mcp-effect/protocol/Elicitation"
+import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import type * as Question from "@mcp-effect/protocol/Question"
 import type * as Roots from "@mcp-effect/protocol/Roots"
 import type * as Sampling from "@mcp-effect/protocol/Sampling"
-import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as FormAnswer from "../FormAnswer.ts"
@@ -36,48 +37,80 @@ export interface Respondent {
   readonly respond: (question: Asked) => Effect.Effect<Answer, Refusal>
 }
 
-export const make = <R>(handlers: Handlers<R>, context: Context.Context<R>): Respondent => ({
-  offers: (method) =>
-    method === "ping" ||
-    method === "elicitation/create" ||
-    (method === "sampling/createMessage" && handlers.sampling !== undefined) ||
-    (method === "roots/list" && handlers.roots !== undefined),
-  respond: (question) => {
-    const by = <A, M extends Answer["method"]>(method: M, handler: () => Effect.Effect<A, HandlerRefused, R>) =>
-      Effect.suspend(handler).pipe(
-        Effect.provideContext(context),
-        Effect.map((answer) => ({ method, answer })),
-        Effect.mapError(({ because }) => ({ code: ErrorCode.InternalError, message: because })),
-        Effect.catchDefect(() => Effect.fail({ code: ErrorCode.InternalError, message: "the handler failed" }))
+export const make = Effect.fnUntraced(function* <R>(
+  server: string,
+  handlers: Handlers<R>
+): Effect.fn.Return<Respondent, never, R> {
+  const context = yield* Effect.context<R>()
+  const report = yield* reporter
+
+  const died = (method: string, defect: unknown) =>
+    Effect.suspend((): Effect.Effect<never, Refusal> => {
+      const callback = `the handler of ${method}`
+      report(Diagnostic.CallbackFailed({ server, callback, because: excerpt(String(defect)), failed: 1 }))
+      return Effect.fail({ code: ErrorCode.InternalError, message: "the handler failed" })
+    })
+
+  /** A root is a file or a folder; a server would refuse the others, or all of them (L-ROOT-4). */
+  const onlyFiles = (roots: ReadonlyArray<Roots.Root>) =>
+    roots.filter(({ uri }, at) => {
+      if (uri.startsWith("file://")) return true
+      const because = `a root is an address that begins with file://, not ${JSON.stringify(excerpt(uri))}`
+      report(Diagnostic.MemberDropped({ server, method: "roots/list", pointer: `/roots/${at}`, because }))
+      return false
+    })
+
+  const fit = (question: Elicitation.Params, answer: Effect.Effect<Elicitation.Result, HandlerRefused, R>) =>
+    Effect.flatMap(answer, (given) =>
+      Effect.mapError(
+        Effect.fromResult(fitting(question, given)),
+        ({ message }) => new HandlerRefused({ because: message })
       )
-    switch (question.method) {
-      case "elicitation/create": {
-        const { params } = question
-        const { form, url } = handlers.elicitation ?? {}
-        if (Elicitation.isUrl(params)) {
-          if (url === undefined) return refuse(ErrorCode.InvalidParams, "elicitation in mode url")
-          const address = OpenUrl.check(params.url)
-          return Result.isFailure(address)
-            ? Effect.fail({ code: ErrorCode.InvalidParams, message: address.failure.message })
-            : by("elicitation/create", () => Effect.map(url(params), onlyAction))
+    )
+
+  return {
+    offers: (method) =>
+      method === "ping" ||
+      method === "elicitation/create" ||
+      (method === "sampling/createMessage" && handlers.sampling !== undefined) ||
+      (method === "roots/list" && handlers.roots !== undefined),
+    respond: (question) => {
+      const by = <A, M extends Answer["method"]>(method: M, handler: () => Effect.Effect<A, HandlerRefused, R>) =>
+        Effect.suspend(handler).pipe(
+          Effect.provideContext(context),
+          Effect.map((answer) => ({ method, answer })),
+          Effect.mapError(({ because }) => ({ code: ErrorCode.InternalError, message: because })),
+          Effect.catchDefect((defect) => died(method, defect))
+        )
+      switch (question.method) {
+        case "elicitation/create": {
+          const { params } = question
+          const { form, url } = handlers.elicitation ?? {}
+          if (Elicitation.isUrl(params)) {
+            if (url === undefined) return refuse(ErrorCode.InvalidParams, "elicitation in mode url")
+            const address = OpenUrl.check(params.url)
+            return Result.isFailure(address)
+              ? Effect.fail({ code: ErrorCode.InvalidParams, message: address.failure.message })
+              : by("elicitation/create", () => fit(params, url(params)))
+          }
+          return form === undefined
+            ? refuse(ErrorCode.InvalidParams, "elicitation in mode form")
+            : by("elicitation/create", () => fit(params, form(params)))
         }
-        return form === undefined
-          ? refuse(ErrorCode.InvalidParams, "elicitation in mode form")
-          : by("elicitation/create", () => Effect.flatMap(form(params), fitting(params)))
-      }
-      case "sampling/createMessage": {
-        const { params } = question
-        const { sampling } = handlers
-        if (sampling === undefined) return refuse(ErrorCode.MethodNotFound, "sampling")
-        return (params.tools !== undefined || params.toolChoice !== undefined) && handlers.samplingTools !== true
-          ? refuse(ErrorCode.InvalidParams, "sampling with tools")
-          : by("sampling/createMessage", () => sampling(params))
-      }
-      case "roots/list": {
-        const { roots: folders } = handlers
-        return folders === undefined
-          ? refuse(ErrorCode.MethodNotFound, "roots")
-          : by("roots/list", () => Effect.map(folders, (roots) => ({ roots })))
+        case "sampling/createMessage": {
+          const { params } = question
+          const { sampling } = handlers
+          if (sampling === undefined) return refuse(ErrorCode.MethodNotFound, "sampling")
+          return (params.tools !== undefined || params.toolChoice !== undefined) && handlers.samplingTools !== true
+            ? refuse(ErrorCode.InvalidParams, "sampling with tools")
+            : by("sampling/createMessage", () => sampling(params))
+        }
+        case "roots/list": {
+          const { roots: folders } = handlers
+          return folders === undefined
+            ? refuse(ErrorCode.MethodNotFound, "roots")
+            : by("roots/list", () => Effect.map(folders, (roots) => ({ roots: onlyFiles(roots) })))
+        }
       }
     }
   }
@@ -86,16 +119,14 @@ export const make = <R>(handlers: Handlers<R>, context: Context.Context<R>): Res
 /** Content stands only beside `accept`, and only for a form (M-ELI-12, T-49). */
 const onlyAction = ({ content: _, ...rest }: Elicitation.Result): Elicitation.Result => rest
 
-/** An answer that does not fit the form is never sent (M-ELI-9). */
-const fitting =
-  (question: Elicitation.FormParams) =>
-  (answer: Elicitation.Result): Effect.Effect<Elicitation.Result, HandlerRefused> => {
-    if (answer.action !== "accept") return Effect.succeed(onlyAction(answer))
-    const checked = FormAnswer.check(question, answer.content ?? {})
-    return Result.isFailure(checked)
-      ? Effect.fail(new HandlerRefused({ because: checked.failure.message }))
-      : Effect.succeed({ ...answer, content: checked.success })
-  }
+/** The answer as it may be sent: one that does not fit its form never is (M-ELI-9), whoever gave it. */
+export const fitting = (
+  question: Elicitation.Params,
+  answer: Elicitation.Result
+): Result.Result<Elicitation.Result, FormAnswer.FormInvalid> =>
+  answer.action !== "accept" || Elicitation.isUrl(question)
+    ? Result.succeed(onlyAction(answer))
+    : Result.map(FormAnswer.check(question, answer.content ?? {}), (content) => ({ ...answer, content }))
 
 const refuse = (code: number, what: string): Effect.Effect<never, Refusal> =>
   Effect.fail({ code, message: `this client did not declare ${what}` })

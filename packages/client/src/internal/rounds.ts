@@ -8,9 +8,10 @@ import type * as InputRequiredResult from "@mcp-effect/protocol/InputRequired"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import * as Limits from "../Limits.ts"
 import { InputRequired, McpClientError } from "../McpClientError.ts"
-import type { Respondent } from "./questions.ts"
+import { fitting, type Respondent } from "./questions.ts"
 import { questionsIn } from "./urlRequired.ts"
 
 /** The two members that make a request a retry. */
@@ -72,6 +73,30 @@ export const answers = Effect.fnUntraced(function* (
   )
   return Object.fromEntries(answered)
 })
+
+const isElicited = Schema.is(Elicitation.Result)
+
+/** What a program answers by itself, checked like what a handler answers; or why it cannot be sent. */
+export const given = (
+  questions: { readonly [key: string]: InputRequiredResult.InputRequest },
+  answers: Retry["inputResponses"] = {}
+): Result.Result<NonNullable<Retry["inputResponses"]>, string> => {
+  const unanswered = Object.keys(questions).filter((key) => !Object.hasOwn(answers, key))
+  if (unanswered.length > 0) return Result.fail(`there is no answer to ${unanswered.join(", ")}`)
+  const checked: Array<readonly [string, InputRequiredResult.InputResponse]> = []
+  for (const [key, answer] of Object.entries(answers)) {
+    const question = Object.hasOwn(questions, key) ? questions[key] : undefined
+    if (question?.method !== "elicitation/create") {
+      checked.push([key, answer])
+      continue
+    }
+    if (!isElicited(answer)) return Result.fail(`the answer to ${key} has no action: accept, decline or cancel`)
+    const fits = fitting(question.params, answer)
+    if (Result.isFailure(fits)) return Result.fail(`the answer to ${key} was not sent: ${fits.failure.message}`)
+    checked.push([key, fits.success])
+  }
+  return Result.succeed(Object.fromEntries(checked))
+}
 
 /** What to add to the next round: the answers, and the state exactly as it came and only if it came. */
 export const retryOf = (asked: InputRequiredResult.InputRequired, inputResponses: Retry["inputResponses"]): Retry => ({
