@@ -38,8 +38,8 @@ export const MaxPendingDrops = count("MaxPendingDrops", 1_000)
 
 /**
  * Who private results belong to, where several connections act for the same principal: the name of an account, never a
- * token. Connections that name the same one share; by default each connection is alone (M-CACHE-11). Name another as
- * soon as a connection acts for somebody else.
+ * token. Connections to the same URL that name the same one share; by default each connection is alone (M-CACHE-11), and
+ * behind a command or a pipe it is alone whatever it names. Name another as soon as a connection acts for somebody else.
  *
  * @category services
  * @since 0.1.0
@@ -135,7 +135,7 @@ export const ResultCache = Context.Reference<ResultCache>("@mcp-effect/client/Re
 })
 
 /**
- * A fresh store in the running program, shared with nobody outside of the layer.
+ * A fresh store in the running program, shared with nobody outside of the layer. Provide it around `connect`.
  *
  * @category layers
  * @since 0.1.0
@@ -143,7 +143,8 @@ export const ResultCache = Context.Reference<ResultCache>("@mcp-effect/client/Re
 export const layerInProcess = (bounds?: Bounds): Layer.Layer<never> => Layer.sync(ResultCache, () => inProcess(bounds))
 
 /**
- * A store that keeps nothing: every request asks.
+ * A store that keeps nothing: every request asks. The store is read when connecting, so provide this around `connect`; for
+ * one request use `cache: "bypass"`.
  *
  * @category layers
  * @since 0.1.0

@@ -234,8 +234,8 @@ const howItEnded = (exit: Exit.Exit<unknown, unknown>): string =>
     : "the server ended"
 
 /**
- * A transport to a web handler: one function from `Request` to `Response`, such as the official SDK's `createMcpHandler(…).fetch`
- * or `HttpRouter.toWebHandler`. It speaks Streamable HTTP, so its kind is `http`.
+ * A transport to a web handler: one function from `Request` to `Response`, such as the `fetch` of the official SDK's
+ * `createMcpHandler`, or `HttpRouter.toWebHandler`. It speaks Streamable HTTP, so its kind is `http`.
  *
  * @category constructors
  * @since 0.1.0
