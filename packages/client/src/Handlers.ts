@@ -49,7 +49,7 @@ export interface Handlers<R = never> {
   readonly sampling?: (question: Sampling.Params) => Effect.Effect<Sampling.Result, HandlerRefused, R>
   /** Whether `sampling` can use tools. */
   readonly samplingTools?: boolean
-  /** The folders the server may work in. */
+  /** The folders the server may work in, as addresses that begin with `file://`. With any other, none is sent. */
   readonly roots?: Effect.Effect<ReadonlyArray<Roots.Root>, HandlerRefused, R>
 }
 

@@ -128,24 +128,23 @@ describe("functions of the program", () => {
     )
   )
 
-  it.effect("L-ROOT-1: a root that is no file:// address is left out and reported; the server gets the others", () =>
-    reporting((reported) =>
-      Effect.gen(function* () {
-        const peer = Peer.make(Peer.legacy())
-        const roots = [{ uri: "/srv/project" }, { uri: "file:///srv/project" }, { uri: "https://example.com" }]
-        yield* McpClient.connect(peer.transport, { mode: "legacy", handlers: { roots: Effect.succeed(roots) } })
-        peer.say({ id: "q", method: "roots/list" })
-        yield* settled
-        assert.deepInclude(peer.heard().at(-1), { id: "q", result: { roots: [{ uri: "file:///srv/project" }] } })
-        assert.deepStrictEqual(
-          reported.map((one) => one._tag === "MemberDropped" && [one.method, one.pointer, one.because]),
-          [
-            ["roots/list", "/roots/0", 'a root is an address that begins with file://, not "/srv/project"'],
-            ["roots/list", "/roots/2", 'a root is an address that begins with file://, not "https://example.com"']
-          ]
-        )
-      })
-    )
+  it.effect("L-ROOT-1: roots of which one is no file:// address are not sent; the error names it, in both eras", () =>
+    Effect.gen(function* () {
+      const handlers = { roots: Effect.succeed([{ uri: "file:///srv" }, { uri: "/srv/project" }]) }
+      const message = "the address of a root begins with file://, and this one is /srv/project"
+      const old = Peer.make(Peer.legacy())
+      yield* McpClient.connect(old.transport, { mode: "legacy", handlers })
+      old.say({ id: "q", method: "roots/list" })
+      yield* settled
+      assert.deepInclude(old.heard().at(-1), { id: "q", error: { code: -32603, message } })
+      const inputRequests = { q: { method: "roots/list" } }
+      const now = Peer.make(Peer.modern(Peer.on("tools/call", () => ({ resultType: "input_required", inputRequests }))))
+      const client = yield* McpClient.connect(now.transport, { handlers })
+      const { reason } = yield* Effect.flip(client.callTool("a"))
+      assert.strictEqual(reason._tag, "InputRequired")
+      assert.include(reason.message, message)
+      assert.lengthOf(now.heard(), 2)
+    })
   )
 
   it.effect("T-RPC-6: an answer of a handler that is no JSON is answered for with -32603", () =>

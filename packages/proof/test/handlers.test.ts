@@ -180,7 +180,7 @@ describe("U-58, U-66: the laws of handlers", () => {
     ],
     [
       "names a web page as a root",
-      "roots are addresses of files",
+      "an answer fits its question, and the server gets it as it is",
       { roots: Effect.succeed([{ uri: "https://example.com/" }]) }
     ],
     [

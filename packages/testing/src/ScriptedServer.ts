@@ -54,8 +54,8 @@ export interface ScriptedServer {
   }) => Effect.Effect<(text: string) => void, never, Scope.Scope>
 }
 
-/** What stands for a command line; nothing is started. */
-const command = "scripted"
+/** How many there are by now. Each has an address of its own, since what a client remembers of one outlives its test. */
+let made = 0
 
 /**
  * Makes a server. Its pipes and its HTTP client share one transcript.
@@ -79,7 +79,10 @@ export const make = Effect.fnUntraced(function* (script: Script): Effect.fn.Retu
   const clock = yield* Clock.Clock
   const entries: Array<Entry> = []
   const note: Note = (entry) => void entries.push({ ...entry, at: clock.currentTimeMillisUnsafe() })
-  const url = "http://scripted.test/mcp"
+  const number = ++made
+  const url = `http://scripted-${number}.test/mcp`
+  /** What stands for a command line; nothing is started. */
+  const command = `scripted ${number}`
   const httpClient = MemoryClient.make(HttpServer.make(script, note))
   const http = yield* StreamableHttp.make({ url }).pipe(Effect.provideService(HttpClient.HttpClient, httpClient))
   let wires = 0
@@ -90,7 +93,11 @@ export const make = Effect.fnUntraced(function* (script: Script): Effect.fn.Retu
       endpoint: command,
       reopenable: kind === "stdio",
       open: (hear) =>
-        Pipe.open({ endpoint: command, hear, connect: (listener) => connect(script, ++wires, note, kind, listener) })
+        Pipe.open({
+          endpoint: command,
+          hear,
+          connect: (listener) => connect(script, ++wires, note, { command, kind }, listener)
+        })
     })
 
   const attach: ScriptedServer["attach"] = ({ close, write }) =>
@@ -132,7 +139,7 @@ const connect = Effect.fnUntraced(function* (
   script: Script,
   wire: number,
   note: Note,
-  kind: Kind,
+  { command, kind }: { readonly command: string; readonly kind: Kind },
   listener: Pipe.Listener
 ) {
   let stderr = ""

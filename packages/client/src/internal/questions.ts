@@ -51,15 +51,6 @@ export const make = Effect.fnUntraced(function* <R>(
       return Effect.fail({ code: ErrorCode.InternalError, message: "the handler failed" })
     })
 
-  /** A root is a file or a folder; a server would refuse the others, or all of them (L-ROOT-4). */
-  const onlyFiles = (roots: ReadonlyArray<Roots.Root>) =>
-    roots.filter(({ uri }, at) => {
-      if (uri.startsWith("file://")) return true
-      const because = `a root is an address that begins with file://, not ${JSON.stringify(excerpt(uri))}`
-      report(Diagnostic.MemberDropped({ server, method: "roots/list", pointer: `/roots/${at}`, because }))
-      return false
-    })
-
   const fit = (question: Elicitation.Params, answer: Effect.Effect<Elicitation.Result, HandlerRefused, R>) =>
     Effect.flatMap(answer, (given) =>
       Effect.mapError(
@@ -109,7 +100,7 @@ export const make = Effect.fnUntraced(function* <R>(
           const { roots: folders } = handlers
           return folders === undefined
             ? refuse(ErrorCode.MethodNotFound, "roots")
-            : by("roots/list", () => Effect.map(folders, (roots) => ({ roots: onlyFiles(roots) })))
+            : by("roots/list", () => Effect.flatMap(folders, onlyFiles))
         }
       }
     }
@@ -127,6 +118,14 @@ export const fitting = (
   answer.action !== "accept" || Elicitation.isUrl(question)
     ? Result.succeed(onlyAction(answer))
     : Result.map(FormAnswer.check(question, answer.content ?? {}), (content) => ({ ...answer, content }))
+
+/** A root is a file or a folder (L-ROOT-1). */
+const onlyFiles = (roots: ReadonlyArray<Roots.Root>): Effect.Effect<Roots.Result, HandlerRefused> => {
+  const wrong = roots.find(({ uri }) => !uri.startsWith("file://"))
+  if (wrong === undefined) return Effect.succeed({ roots })
+  const because = `the address of a root begins with file://, and this one is ${excerpt(wrong.uri)}`
+  return Effect.fail(new HandlerRefused({ because }))
+}
 
 const refuse = (code: number, what: string): Effect.Effect<never, Refusal> =>
   Effect.fail({ code, message: `this client did not declare ${what}` })
