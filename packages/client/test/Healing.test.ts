@@ -9,7 +9,8 @@ import {
   type Reason,
   ResponseLost,
   SpawnFailed,
-  TransportError
+  TransportError,
+  Unreachable
 } from "@mcp-effect/transport/TransportError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -211,6 +212,22 @@ describe("-32020 to a tool call", () => {
         assert.deepStrictEqual(headers, [[["Mcp-Param-Zone", "eu"]], [["Mcp-Param-Region", "eu"]]])
         assert.strictEqual(count("tools/list"), 2)
       })
+  )
+
+  it.effect("M-XH-20: a list that does not come takes no longer than the call may", () =>
+    Effect.gen(function* () {
+      const peer = Peer.make(
+        Peer.modern((heard, me) => {
+          if (heard.method === "tools/call") refused(-32020)(heard, me)
+        })
+      )
+      const client = yield* McpClient.connect(peer.transport)
+      const calling = yield* Effect.forkChild(Effect.flip(client.callTool("a", {}, { timeout: "500 millis" })))
+      yield* settled
+      assert.strictEqual(peer.methods().at(-1), "tools/list")
+      yield* TestClock.adjust("500 millis")
+      assert.deepInclude((yield* Fiber.join(calling)).reason, { _tag: "RequestTimedOut", method: "tools/list" })
+    })
   )
 
   it.effect("M-XH-20: said again, it is the caller's error", () =>
@@ -592,9 +609,13 @@ describe("an era that is remembered", () => {
 })
 
 describe("an answer that was lost", () => {
-  it.effect("T-24, M-HTTP-24: what only reads is asked again, once", () =>
+  const ways: ReadonlyArray<readonly [string, Reason]> = [
+    ["the answer broke off", new ResponseLost({ because: "the stream ended" })],
+    ["the connection broke before an answer began", new Unreachable({ because: "other side closed" })]
+  ]
+
+  it.effect.each(ways)("T-24, M-HTTP-24: %s: what only reads is asked again, once", ([, lost]) =>
     Effect.gen(function* () {
-      const lost = new ResponseLost({ because: "the stream ended" })
       let times = 0
       const { transport } = host(() => (++times === 1 ? Effect.fail(lost) : Effect.succeed(tools(tool("a")))), "modern")
       assert.lengthOf(yield* (yield* McpClient.connect(transport)).listTools(), 1)
@@ -606,9 +627,21 @@ describe("an answer that was lost", () => {
     })
   )
 
-  it.effect("T-LIFE-3: a call is not", () =>
+  it.effect("T-24: what never left is not asked again, since it would not leave now either", () =>
     Effect.gen(function* () {
-      const { count, transport } = host(() => Effect.fail(new ResponseLost({ because: "the stream ended" })), "modern")
+      const { count, transport } = host(
+        () => Effect.fail(new Unreachable({ because: "connection refused", unsent: true })),
+        "modern"
+      )
+      const { reason } = yield* Effect.flip((yield* McpClient.connect(transport)).listTools())
+      assert.strictEqual(reason._tag, "WireFailed")
+      assert.strictEqual(count("tools/list"), 1)
+    })
+  )
+
+  it.effect.each(ways)("T-LIFE-3: %s: a call is not", ([, lost]) =>
+    Effect.gen(function* () {
+      const { count, transport } = host(() => Effect.fail(lost), "modern")
       const { reason } = yield* Effect.flip((yield* McpClient.connect(transport)).callTool("send"))
       assert.strictEqual(reason._tag, "OutcomeUnknown")
       assert.strictEqual(count("tools/call"), 1)

@@ -601,7 +601,8 @@ describe("a request", () => {
   it.effect.each([
     ["a value of another type", { action: "accept", content: { n: "many" } }, "n"],
     ["no value for a field that is required", { action: "accept" }, "n"],
-    ["no action", { content: { n: 1 } }, "accept, decline or cancel"]
+    ["no action", { content: { n: 1 } }, "accept, decline or cancel"],
+    ["roots in the place of an action", { roots: [] }, "accept, decline or cancel"]
   ] as const)(
     "M-ELI-9: an answer with %s does not fit its form, so a call resumed with it fails before it is sent",
     ([, answer, named]) =>
@@ -624,6 +625,19 @@ describe("a request", () => {
         assert.include(reason.message, named)
         assert.lengthOf(members(peer), 1)
       })
+  )
+
+  it.effect("M-MRTR: an answer to something that nobody asked is not sent", () =>
+    Effect.gen(function* () {
+      const peer = Peer.make(Peer.modern((heard, me) => me.answer(heard, asking("s", form))))
+      const client = yield* McpClient.connect(peer.transport, { mode: "2026-07-28" })
+      const outcome = yield* client.begin("a")
+      assert(outcome._tag === "Paused")
+      const answers = { k: { action: "decline" }, other: { action: "decline" } } as const
+      const { reason } = yield* Effect.flip(client.resume(outcome.continuation, answers))
+      assert.include(reason.message, "nobody asked other")
+      assert.lengthOf(members(peer), 1)
+    })
   )
 
   it.effect("two connections made side by side need no more than what both need", () => {

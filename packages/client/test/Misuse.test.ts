@@ -1,6 +1,7 @@
 /** What programs and servers do wrong: each ends at once, in a typed way, and harms nobody else. */
 import { assert, describe, it } from "@effect/vitest"
 import { type Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import type * as Scope from "effect/Scope"
@@ -126,6 +127,38 @@ describe("functions of the program", () => {
         assert.deepInclude(reported[0], died)
       })
     )
+  )
+
+  it.effect.each([
+    ["an interruption", Effect.interrupt],
+    [
+      "a deferred that is interrupted",
+      Effect.flatMap(Deferred.make<never>(), (waited) =>
+        Effect.andThen(Deferred.interrupt(waited), Deferred.await(waited))
+      )
+    ]
+  ] as const)(
+    "T-RPC-6: %s inside a handler is an answer in both eras, and no interruption of the one who called",
+    ([, ends]) =>
+      Effect.gen(function* () {
+        const handlers = { elicitation: { form: () => ends } }
+        const old = Peer.make(Peer.legacy())
+        yield* McpClient.connect(old.transport, { mode: "legacy", handlers })
+        old.say({ id: "q", method: "elicitation/create", params: form })
+        yield* settled
+        assert.deepInclude(old.heard().at(-1), {
+          id: "q",
+          error: { code: -32603, message: "the handler was interrupted" }
+        })
+        const inputRequests = { q: { method: "elicitation/create", params: form } }
+        const now = Peer.make(
+          Peer.modern(Peer.on("tools/call", () => ({ resultType: "input_required", inputRequests })))
+        )
+        const client = yield* McpClient.connect(now.transport, { handlers })
+        const { reason } = yield* Effect.flip(client.callTool("a"))
+        assert.strictEqual(reason._tag, "InputRequired")
+        assert.include(reason.message, "the handler was interrupted")
+      })
   )
 
   it.effect("L-ROOT-1: roots of which one is no file:// address are not sent; the error names it, in both eras", () =>

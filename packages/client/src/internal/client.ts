@@ -255,7 +255,7 @@ export const make = Effect.fnUntraced(function* <R>(
       how,
       how.repeatable ?? toolbox.isRepeatable(name, definition),
       mirrored.success,
-      () => refreshed(name, args)
+      () => refreshed(name, args, how)
     )
     return connection.ask(fiber, "tools/call", params, asking, onSuccess, onFailure)
   }
@@ -291,8 +291,10 @@ export const make = Effect.fnUntraced(function* <R>(
     return { task: ttl === undefined ? {} : { ttl: Duration.toMillis(Duration.fromInputUnsafe(ttl)) } }
   }
 
-  const refreshed = (name: string, args: JsonRpc.JsonObject) =>
-    Effect.flatMap(listTools({ cache: "refresh" }), () => Effect.fromResult(toolbox.mirrored(name, args)))
+  const refreshed = (name: string, args: JsonRpc.JsonObject, { timeout }: How) =>
+    Effect.flatMap(listTools({ cache: "refresh", ...(timeout === undefined ? {} : { timeout }) }), () =>
+      Effect.fromResult(toolbox.mirrored(name, args))
+    )
 
   /** A call with all of its rounds. Almost every call has one, so that one is kept cheap. */
   const call = (

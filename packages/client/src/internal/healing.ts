@@ -51,6 +51,12 @@ const gone = (trouble: Trouble) => {
   return tag === "Exited" || tag === "Closed"
 }
 
+/** Whether the answer broke off, or the connection before it began, though the request was on its way. */
+const isLost = (trouble: Trouble): boolean => {
+  const failure = wireFailure(trouble)
+  return failure?._tag === "ResponseLost" || (failure?._tag === "Unreachable" && failure.unsent !== true)
+}
+
 /** Whether a request may change something: when it is lost, whether it ran is said (`OutcomeUnknown`). */
 export const mayChange = (method: string): boolean => method === "tools/call" || !Method.isMethod(method)
 
@@ -138,7 +144,7 @@ export const rows: ReadonlyArray<Row> = [
   },
   {
     heard: "the answer was lost, and the request is safe to repeat",
-    matches: (trouble) => trouble.repeatable && wireFailure(trouble)?._tag === "ResponseLost",
+    matches: (trouble) => trouble.repeatable && isLost(trouble),
     remedy: "resend",
     because: "reading twice does no harm (M-HTTP-24, T-24)"
   }

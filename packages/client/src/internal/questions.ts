@@ -11,6 +11,7 @@ import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import type * as Question from "@mcp-effect/protocol/Question"
 import type * as Roots from "@mcp-effect/protocol/Roots"
 import type * as Sampling from "@mcp-effect/protocol/Sampling"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as FormAnswer from "../FormAnswer.ts"
@@ -71,7 +72,11 @@ export const make = Effect.fnUntraced(function* <R>(
           Effect.provideContext(context),
           Effect.map((answer) => ({ method, answer })),
           Effect.mapError(({ because }) => ({ code: ErrorCode.InternalError, message: because })),
-          Effect.catchDefect((defect) => died(method, defect))
+          Effect.catchDefect((defect) => died(method, defect)),
+          // Of what the handler waited for. When it is the question that is taken back, nothing is caught here.
+          Effect.catchCauseIf(Cause.hasInterruptsOnly, () =>
+            Effect.fail({ code: ErrorCode.InternalError, message: "the handler was interrupted" })
+          )
         )
       switch (question.method) {
         case "elicitation/create": {

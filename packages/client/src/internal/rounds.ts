@@ -83,9 +83,11 @@ export const given = (
 ): Result.Result<NonNullable<Retry["inputResponses"]>, string> => {
   const unanswered = Object.keys(questions).filter((key) => !Object.hasOwn(answers, key))
   if (unanswered.length > 0) return Result.fail(`there is no answer to ${unanswered.join(", ")}`)
+  const stray = Object.keys(answers).find((key) => !Object.hasOwn(questions, key))
+  if (stray !== undefined) return Result.fail(`nobody asked ${stray}`)
   const checked: Array<readonly [string, InputRequiredResult.InputResponse]> = []
   for (const [key, answer] of Object.entries(answers)) {
-    const question = Object.hasOwn(questions, key) ? questions[key] : undefined
+    const question = questions[key]
     if (question?.method !== "elicitation/create") {
       checked.push([key, answer])
       continue
