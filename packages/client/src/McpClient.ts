@@ -178,6 +178,9 @@ export interface Client {
    * structured content that breaks the schema the tool was listed with (`OutputInvalid`, `OutputSchema`). When the wire
    * breaks before the answer, the reason is `OutcomeUnknown` and nothing is sent again, unless the tool may be
    * repeated. Questions of the server go to the handlers. Interrupting cancels.
+   *
+   * TypeScript refuses an `interface` as arguments ("Index signature … is missing"): use a `type`, or spread it,
+   * `{ ...args }`.
    */
   readonly callTool: (
     name: string,

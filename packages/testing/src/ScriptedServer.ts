@@ -62,14 +62,15 @@ let made = 0
  *
  * @example
  * ```ts
- * import * as ScriptedServer from "@mcp-effect/testing/ScriptedServer"
- * import * as Script from "@mcp-effect/testing/Script"
- * import * as Effect from "effect/Effect"
+ * import { McpClient } from "@mcp-effect/client"
+ * import { Script, ScriptedServer } from "@mcp-effect/testing"
+ * import { Effect } from "effect"
  *
  * const test = Effect.gen(function* () {
  *   const server = yield* ScriptedServer.make(Script.both())
  *   const client = yield* McpClient.connect(server.pipe())
- * })
+ *   return yield* client.callTool("echo", { text: "hello" })
+ * }).pipe(Effect.scoped)
  * ```
  *
  * @category constructors
