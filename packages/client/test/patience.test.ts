@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as EraMemory from "@mcp-effect/negotiation/EraMemory"
 import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -11,10 +12,15 @@ import * as Peer from "./fixtures/peer.ts"
 /** Lets everything that can happen without time passing happen. */
 const settled = Effect.repeat(Effect.yieldNow, { times: 50 })
 
-const connected = Effect.fnUntraced(function* (react: Peer.React, middleware: McpClient.ConnectOptions["middleware"]) {
+const connected = Effect.fnUntraced(function* (
+  react: Peer.React,
+  middleware: McpClient.ConnectOptions["middleware"],
+  handlers: McpClient.ConnectOptions["handlers"] = {}
+) {
   const peer = Peer.make(Peer.legacy(react))
   const client = yield* McpClient.connect(peer.transport, {
     mode: "legacy",
+    handlers,
     ...(middleware === undefined ? {} : { middleware })
   })
   yield* settled
@@ -44,6 +50,62 @@ const endOf = <A>(fiber: Fiber.Fiber<A>) => {
 }
 
 describe.each(ways)("time limits %s", (_name, middleware) => {
+  it.effect(
+    "U-57: stand still while the server asks, as between the rounds of the modern era; those that begin meanwhile do not",
+    () =>
+      Effect.gen(function* () {
+        const questions: Array<Deferred.Deferred<{ readonly action: "decline" }>> = []
+        const form = Effect.suspend(() => {
+          const question = Deferred.makeUnsafe<{ readonly action: "decline" }>()
+          questions.push(question)
+          return Deferred.await(question)
+        })
+        const { client, peer } = yield* connected(() => {}, middleware, { elicitation: { form: () => form } })
+        const slow = () => timed(client.callTool("slow", {}, { timeout: 1_000 }))
+        const ask = (id: string) => {
+          const params = { message: "?", requestedSchema: { type: "object", properties: {} } }
+          peer.say({ id, method: "elicitation/create", params })
+          return settled
+        }
+        const answer = (at: number) =>
+          Effect.andThen(Deferred.succeed(questions[at]!, { action: "decline" as const }), settled)
+        // Alone, so that no other limit keeps the timer.
+        const alone = yield* slow()
+        yield* TestClock.adjust(400)
+        yield* ask("zero")
+        yield* TestClock.adjust(5_000)
+        yield* answer(0)
+        yield* TestClock.adjust(599)
+        assert.strictEqual(endOf(alone), "open")
+        yield* TestClock.adjust(1)
+        yield* settled
+        assert.strictEqual(endOf(alone), "RequestTimedOut after 6000 ms")
+
+        const asked = yield* slow()
+        yield* TestClock.adjust(400)
+        yield* ask("one")
+        const meanwhile = yield* slow()
+        yield* TestClock.adjust(900)
+        yield* ask("two")
+        yield* answer(1)
+        yield* TestClock.adjust(99)
+        assert.deepStrictEqual([endOf(asked), endOf(meanwhile)], ["open", "open"])
+        yield* answer(2)
+        yield* TestClock.adjust(1)
+        yield* settled
+        assert.deepStrictEqual([endOf(asked), endOf(meanwhile)], ["open", "open"])
+        yield* TestClock.adjust(99)
+        yield* settled
+        assert.deepStrictEqual([endOf(asked), endOf(meanwhile)], ["open", "RequestTimedOut after 1099 ms"])
+        yield* TestClock.adjust(499)
+        yield* settled
+        assert.strictEqual(endOf(asked), "open")
+        yield* TestClock.adjust(1)
+        yield* settled
+        assert.strictEqual(endOf(asked), "RequestTimedOut after 1999 ms")
+      })
+  )
+
   it.effect("T-RPC-5: one that passes, and takes another call with it, leaves the limits of all others in force", () =>
     Effect.gen(function* () {
       const { client } = yield* connected(() => {}, middleware)

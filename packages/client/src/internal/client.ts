@@ -58,7 +58,8 @@ export const make = Effect.fnUntraced(function* <R>(
   const handlers = options.handlers ?? {}
   const respondent = yield* Questions.make(server, handlers)
   const { respond } = respondent
-  const inbound = yield* Inbound.make(server, respondent)
+  const patience = yield* Patience.make()
+  const inbound = yield* Inbound.make(server, respondent, patience)
   const logs = yield* Logs.make(server, inbound, options.forwardLogs === true)
   const capabilities: Capabilities.Client = {
     ...Handlers.capabilities(handlers),
@@ -71,7 +72,7 @@ export const make = Effect.fnUntraced(function* <R>(
     mode: options.mode ?? "auto",
     sender: { client: options.client ?? ourselves, capabilities },
     inbound,
-    patience: yield* Patience.make(),
+    patience,
     nextId: () => ++lastId,
     middleware: options.middleware ?? [],
     heartbeat: heartbeat === undefined ? undefined : Duration.millis(heartbeat.success),

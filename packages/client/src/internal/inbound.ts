@@ -16,6 +16,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Limits from "../Limits.ts"
+import type { Patience } from "./patience.ts"
 import type { Refusal, Respondent } from "./questions.ts"
 
 /** The wire in use and the revision spoken on it; absent while nothing is open. */
@@ -46,7 +47,8 @@ const makeMark = () =>
 
 export const make = Effect.fnUntraced(function* (
   server: string,
-  respondent: Respondent
+  respondent: Respondent,
+  { asking }: Pick<Patience, "asking">
 ): Effect.fn.Return<Inbound, never, Scope.Scope> {
   const context = yield* Effect.context()
   const report = yield* reporter
@@ -89,6 +91,8 @@ export const make = Effect.fnUntraced(function* (
     }
     if (answering.size >= most) return unexpected(request.method, `${most} requests of the server are open already`)
     mark ??= makeMark()
+    // A question belongs to no call in the legacy era, and whoever is asked takes his time.
+    const answered = request.method === "ping" ? undefined : asking()
     const fiber = Effect.runForkWith(context)(
       responseTo(request, at, respondent).pipe(
         Effect.catchDefect(() =>
@@ -108,7 +112,10 @@ export const make = Effect.fnUntraced(function* (
     answering.set(fiber, request)
     // It may have been closed by what the handler did at once.
     if (closed) fiber.interruptUnsafe()
-    fiber.addObserver(() => void answering.delete(fiber))
+    fiber.addObserver(() => {
+      answering.delete(fiber)
+      answered?.()
+    })
   }
 
   const hear = (message: Incoming) => {

@@ -20,7 +20,8 @@ export interface Limit {
 
 /** One request that is waited for. */
 export interface Waiting {
-  readonly began: number
+  /** Later by as long as its time stood still. */
+  began: number
   readonly limit: Limit
   /** When its time is up, unless there is a sign of life before. */
   until: number
@@ -31,6 +32,9 @@ export interface Waiting {
   after: Waiting | undefined
   /** Whether nobody waits any more. */
   over: boolean
+  /** How many questions its time stands still for, and since when. */
+  questions: number
+  stoodSince: number
 }
 
 export interface Patience {
@@ -40,6 +44,11 @@ export interface Patience {
   readonly alive: (waiting: Waiting) => void
   /** Waits no longer. */
   readonly end: (waiting: Waiting) => void
+  /**
+   * Somebody is asked, perhaps for one of the requests that are waited for: their time stands still until what comes back is
+   * called. The time of those that begin meanwhile runs, so that a handler that asks the server waits no longer than it says.
+   */
+  readonly asking: () => () => void
   /**
    * Runs an effect under a limit; past it the effect is interrupted and `expired` says what the caller gets. `alive`
    * starts the idle time again.
@@ -74,6 +83,7 @@ export const make = Effect.fnUntraced(function* (): Effect.fn.Return<Patience, n
     const due: Array<Waiting> = []
     let earliest = Number.POSITIVE_INFINITY
     for (let waiting = first; waiting !== undefined; waiting = waiting.after) {
+      if (waiting.questions > 0) continue
       if (waiting.until > at) earliest = Math.min(earliest, waiting.until)
       else due.push(waiting)
     }
@@ -97,16 +107,58 @@ export const make = Effect.fnUntraced(function* (): Effect.fn.Return<Patience, n
   const begin = (limit: Limit, expire: Waiting["expire"]): Waiting => {
     const began = now()
     const until = began + Math.min(limit.idle, limit.total)
-    const waiting: Waiting = { began, limit, until, expire, before: undefined, after: first, over: false }
+    const waiting: Waiting = {
+      began,
+      limit,
+      until,
+      expire,
+      before: undefined,
+      after: first,
+      over: false,
+      questions: 0,
+      stoodSince: began
+    }
     if (first !== undefined) first.before = waiting
     first = waiting
-    if (waiting.until < (timer?.at ?? Number.POSITIVE_INFINITY)) sleep(waiting.until, began)
+    watch(waiting, began)
     return waiting
   }
 
+  /** Wakes in time for it. */
+  const watch = ({ until }: Waiting, from: number) => {
+    if (until < (timer?.at ?? Number.POSITIVE_INFINITY)) sleep(until, from)
+  }
+
+  /** Leaves out the time in which it stood still. */
+  const leaveOut = (waiting: Waiting, at: number) => {
+    const stood = at - waiting.stoodSince
+    waiting.began += stood
+    waiting.until += stood
+    waiting.stoodSince = at
+  }
+
   const alive = (waiting: Waiting) => {
-    const { began, limit } = waiting
-    waiting.until = Math.min(now() + limit.idle, began + limit.total)
+    const at = now()
+    if (waiting.questions > 0) leaveOut(waiting, at)
+    waiting.until = Math.min(at + waiting.limit.idle, waiting.began + waiting.limit.total)
+  }
+
+  const asking = () => {
+    const at = now()
+    const standing: Array<Waiting> = []
+    for (let waiting = first; waiting !== undefined; waiting = waiting.after) {
+      if (waiting.questions++ === 0) waiting.stoodSince = at
+      standing.push(waiting)
+    }
+    return () => {
+      const at = now()
+      for (const waiting of standing) {
+        if (waiting.over || --waiting.questions > 0) continue
+        leaveOut(waiting, at)
+        watch(waiting, at)
+      }
+      standing.length = 0
+    }
   }
 
   const end = (waiting: Waiting) => {
@@ -123,6 +175,7 @@ export const make = Effect.fnUntraced(function* (): Effect.fn.Return<Patience, n
     begin,
     alive,
     end,
+    asking,
     within: (limit, effect, expired) =>
       Effect.withFiber((caller) =>
         Effect.callback((resume) => {
