@@ -313,8 +313,13 @@ export interface Listings {
  */
 export type ListMethod = keyof Listings
 
-/** What handlers need, told by the handlers alone: a result that is used as `any` somewhere would say it otherwise. */
-type Needed<R> = [R][R extends unknown ? 0 : never]
+/**
+ * What handlers need, told by the handlers alone: a result that is used as `any` somewhere would say it otherwise.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Needed<R> = [R][R extends unknown ? 0 : never]
 
 /**
  * Connects, for as long as the scope lives.
