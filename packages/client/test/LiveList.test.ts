@@ -20,6 +20,7 @@ import {
   settled,
   tell
 } from "./fixtures/announcer.ts"
+import * as HttpServer from "./fixtures/httpServer.ts"
 import * as Peer from "./fixtures/peer.ts"
 
 const tool = (name: string) => ({ name, inputSchema: { type: "object" } })
@@ -298,6 +299,40 @@ describe("a list that never rests", () => {
       yield* Effect.repeat(Effect.andThen(TestClock.adjust("100 millis"), settled), { times: 300 })
       assert.isAbove(fetches(peer), 8)
       assert.isBelow(fetches(peer), 25)
+    })
+  )
+})
+
+describe("a live list over HTTP", () => {
+  it.live("L-HTTP-16, T-HTTP-1: follows a server that was restarted, though nobody asks it anything", () =>
+    Effect.gen(function* () {
+      const server = yield* HttpServer.serve
+      const client = yield* HttpServer.connectTo(server)
+      const tools = yield* client.live("tools/list")
+      yield* HttpServer.until(() => server.open() === 1)
+      server.tool = "two"
+      server.restart()
+      yield* HttpServer.until(() => tools.value.items[0]?.name === "two" && server.open() === 1)
+      assert.strictEqual(client.state.value._tag, "Connected")
+      assert.deepStrictEqual(
+        server.asked.filter((method) => method === "initialize"),
+        ["initialize", "initialize"]
+      )
+    })
+  )
+
+  it.live("T-HTTP-1: a call that is being answered goes on when the stream tells that the session is gone", () =>
+    Effect.gen(function* () {
+      const server = yield* HttpServer.serve
+      const client = yield* HttpServer.connectTo(server)
+      const call = yield* Effect.forkChild(client.callTool("slow"))
+      yield* HttpServer.until(() => server.calls.length === 1 && server.open() === 1)
+      server.restart()
+      yield* HttpServer.until(() => server.asked.filter((what) => what === "GET").length === 2)
+      yield* settled
+      server.calls[0]?.()
+      assert.deepStrictEqual((yield* Fiber.join(call)).content, [])
+      assert.lengthOf(server.calls, 1)
     })
   )
 })

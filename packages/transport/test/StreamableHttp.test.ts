@@ -4,6 +4,7 @@ import * as Defaults from "@mcp-effect/protocol/Defaults"
 import { type Diagnostic, Diagnostics } from "@mcp-effect/protocol/Diagnostic"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Context from "effect/Context"
+import { WebCrypto } from "effect/crypto/WebCrypto"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -17,6 +18,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import { TestClock } from "effect/testing"
+import * as HttpSse from "../src/HttpSse.ts"
 import * as NodeHttp from "../src/NodeHttp.ts"
 import * as StreamableHttp from "../src/StreamableHttp.ts"
 import { type Incoming, Transport } from "../src/Transport.ts"
@@ -48,6 +50,12 @@ const clients: ReadonlyArray<readonly [string, Layer.Layer<HttpClient.HttpClient
   ["undici", NodeHttpClient.layerUndici],
   ["NodeHttp", NodeHttp.layer]
 ]
+
+/** Web Crypto as a page without HTTPS has it. */
+const insecure: Crypto = Object.create(crypto, {
+  subtle: { value: undefined },
+  getRandomValues: { value: (bytes: Uint8Array<ArrayBuffer>) => crypto.getRandomValues(bytes) }
+})
 
 describe.each(clients)("StreamableHttp over %s", (_name, client) => {
   /** The client lives as long as the test. */
@@ -587,6 +595,40 @@ describe.each(clients)("StreamableHttp over %s", (_name, client) => {
     })
   )
 
+  it.live.each([
+    ["404", (response: Parameters<Handler>[1]) => response.writeHead(404).end()],
+    [
+      "a 400 that speaks of it",
+      (response: Parameters<Handler>[1]) => response.writeHead(400).end("No valid session ID")
+    ]
+  ] as const)(
+    "L-HTTP-16, T-HTTP-2: a stream refused with %s for its session, once it was open, ends the wire",
+    ([, no]) =>
+      Effect.gen(function* () {
+        const { gets, seen, wire } = yield* withStream((_seen, response) => {
+          if (gets().length > 1) return no(response)
+          events(response)
+          response.destroy()
+        })
+        const { reason } = yield* Effect.flip(wire.ended)
+        assert.strictEqual(reason._tag === "HttpRejected" && reason.sessionLost, true)
+        assert.strictEqual(gets().length, 2)
+        const call = yield* Effect.forkChild(wire.exchange(request(7, "no answer"), old), { startImmediately: true })
+        yield* until(() => seen.some(({ json: { method } }) => method === "no answer"))
+        assert.isUndefined(call.pollUnsafe())
+      })
+  )
+
+  it.live("T-HTTP-3: a first GET that is answered with 404 does not say that the session is gone", () =>
+    Effect.gen(function* () {
+      const { gets, wire } = yield* withStream((_seen, response) => response.writeHead(404).end())
+      const ended = yield* Effect.forkChild(Effect.flip(wire.ended), { startImmediately: true })
+      yield* until(() => gets()[0]?.closed === true)
+      yield* through
+      assert.isUndefined(ended.pollUnsafe())
+    })
+  )
+
   it.live("L-HTTP-13, T-HTTP-9: the server's own stream is taken up again after its last event", () =>
     Effect.gen(function* () {
       const { gets, heard } = yield* withStream((_seen, response) => {
@@ -729,6 +771,46 @@ describe.each(clients)("StreamableHttp over %s", (_name, client) => {
       assert.strictEqual(error.reason._tag, "Unreachable")
       assert.notInclude(`${error.endpoint} ${error.message} ${JSON.stringify(error)}`, "s3cret")
     })
+  )
+
+  it.effect("U-06, M-CACHE-21: what an address hides is told apart by a digest; one that hides nothing has none", () =>
+    Effect.gen(function* () {
+      const facts = Effect.fnUntraced(function* (url: string) {
+        const both = yield* Effect.all([made({ url }), Effect.provide(HttpSse.make({ url }), client)])
+        const [{ endpoint, setting }, sse] = both
+        assert.strictEqual(sse.setting, setting)
+        assert.notMatch(JSON.stringify([endpoint, setting, sse.endpoint]), /s3cret|an{2,3}a/)
+        return { endpoint, setting }
+      })
+      for (const url of ["https://h.test/mcp?tenant=a", "https://h.test/mcp?key=REDACTED", "no address"]) {
+        assert.deepStrictEqual(yield* facts(url), { endpoint: url, setting: undefined })
+      }
+      const [one, other, again, anna, annna] = yield* Effect.all(
+        [
+          "https://h.test/mcp?key=s3cret1",
+          "https://h.test/mcp?key=s3cret2",
+          "HTTPS://h.test:443/mcp?key=s3cret1",
+          "https://anna:s3cret@h.test/mcp",
+          "https://annna:s3cret@h.test/mcp"
+        ].map(facts)
+      )
+      assert.strictEqual(one?.endpoint, "https://h.test/mcp?key=REDACTED")
+      assert.deepStrictEqual([other?.endpoint, anna?.endpoint], [one?.endpoint, annna?.endpoint])
+      assert.deepStrictEqual(again, one)
+      for (const made of [one, other, anna, annna]) assert.match(String(made?.setting), /^[0-9a-f]{64}$/)
+      assert.notStrictEqual(other?.setting, one?.setting)
+      assert.notStrictEqual(anna?.setting, annna?.setting)
+    })
+  )
+
+  it.effect("M-CACHE-21: where no digest can be made, an address that hides something is told from every other", () =>
+    Effect.gen(function* () {
+      const url = "https://h.test/mcp?key=s3cret"
+      const [one, other] = yield* Effect.all([made({ url }), made({ url })])
+      assert.match(`${one.setting} ${other.setting}`, /^[0-9a-f]{64} [0-9a-f]{64}$/)
+      assert.notStrictEqual(one.setting, other.setting)
+      assert.isUndefined((yield* made({ url: "https://h.test/mcp" })).setting)
+    }).pipe(Effect.provideService(WebCrypto, insecure))
   )
 
   it.live("an address or a header that cannot be sent fails the opening, without showing the value", () =>

@@ -131,7 +131,7 @@ export const open = Effect.fnUntraced(function* <R>(
    */
   const leave = (old: Session.Session, because: string): Effect.Effect<unknown> => {
     const close = old.close(`this side closed it: ${because}`)
-    return old.transport === "http" && !old.isOver()
+    return old.transport === "http"
       ? Effect.forkIn(Effect.delay(close, lingering), scope, { startImmediately: true })
       : close
   }

@@ -42,22 +42,41 @@ export interface Options {
 export const isEventStream = (response: HttpClientResponse): boolean =>
   Body.mediaTypeOf(response) === "text/event-stream"
 
+/** Why the server's own stream is heard no more. */
+export interface End {
+  /** Whether it was open before. */
+  readonly opened: boolean
+  /** The last failure, unless it ended otherwise. */
+  readonly failure: HttpRejected | ResponseTaken | Unreachable | undefined
+}
+
 /**
  * Hears the server's own stream until it is refused for good, or has failed too often in a row. A stream that ends
  * without an event has failed, however politely (T-HTTP-4).
  */
-export const listen = Effect.fnUntraced(function* (options: Options, hear: (read: Envelope.Read) => void) {
+export const listen = Effect.fnUntraced(function* (
+  options: Options,
+  hear: (read: Envelope.Read) => void
+): Effect.fn.Return<End> {
   const cursor = Reconnect.cursor()
   const pacer = Reconnect.pacer(options.reconnect)
+  let opened = false
+  let failure: End["failure"]
   do {
-    const opened = yield* Effect.result(options.get(cursor.id()))
-    if (Result.isFailure(opened)) {
-      if (Reconnect.passes(opened.failure)) continue
-      return
+    const asked = yield* Effect.result(options.get(cursor.id()))
+    if (Result.isFailure(asked)) {
+      failure = asked.failure
+      if (Reconnect.passes(failure)) continue
+      return { opened, failure }
     }
-    if (!isEventStream(opened.success)) return yield* Body.discard(opened.success)
+    failure = undefined
+    if (!isEventStream(asked.success)) {
+      yield* Body.discard(asked.success)
+      return { opened, failure }
+    }
+    opened = true
     const began = yield* Clock.currentTimeMillis
-    yield* EventStream.run(opened.success, {
+    yield* EventStream.run(asked.success, {
       limit: options.limit,
       retry: cursor.asked,
       event: ({ data, event, id }) => {
@@ -69,6 +88,7 @@ export const listen = Effect.fnUntraced(function* (options: Options, hear: (read
     }).pipe(Effect.ignore)
     if ((yield* Clock.currentTimeMillis) - began >= Duration.toMillis(Reconnect.longEnough)) pacer.progress()
   } while (yield* pacer.wait(cursor.retry()))
+  return { opened, failure }
 })
 
 /**

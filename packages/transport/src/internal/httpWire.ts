@@ -283,7 +283,16 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   /** Begins to hear the server's own stream, anew for each session. */
   const listen = () => {
     listening?.interruptUnsafe()
-    listening = Effect.runForkWith(context)(Listen.listen(streams, stray))
+    listening = Effect.runForkWith(context)(Effect.map(Listen.listen(streams, stray), unheard))
+  }
+
+  /**
+   * A stream that was open and is refused for its session tells that the session is gone, and perhaps nobody else would
+   * ask (L-HTTP-16). When none was open, the same answer is that of a server without such streams.
+   */
+  const unheard = ({ failure, opened }: Listen.End) => {
+    if (!opened || failure?._tag !== "HttpRejected" || !failure.sessionLost) return
+    Deferred.doneUnsafe(gone, Exit.fail(failed(failure)))
   }
 
   const send: Wire["send"] = (message, revision) =>
