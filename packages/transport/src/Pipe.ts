@@ -109,7 +109,8 @@ export const open = Effect.fnUntraced(function* <R>(options: {
       queueMicrotask(flush)
     }
     if (alone || text.length >= handful) hand()
-    heldBack = blocked
+    // Until `drained`: a pipe may have room again, and be written to, before those that wait for it are told.
+    if (blocked) heldBack = true
     return !heldBack
   }
 

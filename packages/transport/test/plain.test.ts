@@ -138,6 +138,43 @@ describe("an exchange in plain calls over a pipe", () => {
     })
   )
 
+  it.effect("waits no longer than it has to, also when another is left while the pipe takes what it held back", () =>
+    Effect.withFiber((caller) =>
+      Effect.gen(function* () {
+        const { reactTo, say, sent, setRoom, wire } = yield* held
+        // A server in the same program answers while it is written to.
+        reactTo((lines) => {
+          if (lines.includes('"id":3')) say({ jsonrpc: "2.0", id: 1, result: {} })
+        })
+        let leaveThird: (() => Effect.Effect<void>) | undefined
+        wire.plain?.begin(request(1), { revision: modern }, caller, () => void leaveThird?.())
+        setRoom(false)
+        yield* begin(wire, request(2), { revision: modern })
+        yield* sent
+        leaveThird = (yield* begin(wire, request(3), { revision: modern })).leave
+        yield* begin(wire, request(4), { revision: modern })
+        setRoom(true)
+        assert.deepStrictEqual(yield* sent, [request(1), request(2), request(3), cancelled(3), request(4)])
+      })
+    )
+  )
+
+  it.effect("T-RPC-1: once the wire is closed, by what an answer led to, the rest that came is nobody's", () =>
+    Effect.withFiber((caller) =>
+      Effect.gen(function* () {
+        const { close, diagnostics, heard, say, wire } = yield* held
+        wire.plain?.begin(request(1), { revision: modern }, caller, () => void Effect.runFork(close))
+        const { told } = yield* begin(wire, request(2), { revision: modern })
+        say(
+          { jsonrpc: "2.0", id: 1, result: {} },
+          { jsonrpc: "2.0", id: 2, result: {} },
+          { jsonrpc: "2.0", method: "notifications/message", params: {} }
+        )
+        assert.deepStrictEqual([told.map(({ _tag }) => _tag), diagnostics, heard], [["Failure"], [], []])
+      })
+    )
+  )
+
   it.effect("over a wire that is gone, is told so before it returns", () =>
     Effect.gen(function* () {
       const { end, wire } = yield* held

@@ -25,8 +25,8 @@ export interface Multiplexer {
   readonly message: (message: JsonRpc.Message) => void
   /** Takes what is no message; true when it tried to answer a request, which then fails and shows `raw`. */
   readonly broken: (malformed: JsonRpc.Malformed, raw: () => string) => boolean
-  /** Fails one open request. */
-  readonly fail: (id: JsonRpc.RequestId, reason: Reason) => void
+  /** Fails one request, if it is open. */
+  readonly fail: (request: JsonRpc.Request, reason: Reason) => void
   /** The pipe has room again. */
   readonly drained: () => void
   /** The pipe is gone. Every open exchange fails with this reason; only the first call counts. */
@@ -149,11 +149,16 @@ export const make = (options: {
 
   return {
     message: (message) => {
+      // What a server still says while it is ended is nobody's.
+      if (end !== undefined) return
       if ("method" in message) incoming(message)
       else response(message)
     },
     broken,
-    fail,
+    fail: (request, reason) => {
+      // Another request may have its id by now.
+      if (open.get(request.id)?.asked?.request === request) fail(request.id, reason)
+    },
     end: () => end,
     drained: () => {
       full = false

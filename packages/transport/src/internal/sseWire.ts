@@ -168,8 +168,10 @@ export const open = Effect.fnUntraced(function* ({
     fiber.addObserver((exit) => {
       posting.delete(fiber)
       const failure = Exit.findErrorOption(exit)
-      if (failure._tag === "Some" && "method" in message && "id" in message) multiplexer.fail(message.id, failure.value)
+      if (failure._tag === "Some" && "method" in message && "id" in message) multiplexer.fail(message, failure.value)
     })
+    // It may have closed the wire at once, before it was among those that are posted.
+    if (multiplexer.end() !== undefined) fiber.interruptUnsafe()
     return true
   })
 
@@ -187,6 +189,7 @@ export const open = Effect.fnUntraced(function* ({
         return end === undefined
           ? deliver(message, dialect).pipe(
               Effect.mapError((reason) => new TransportError({ endpoint, reason })),
+              Effect.raceFirst(wire.ended),
               Effect.provideContext(context)
             )
           : Effect.fail(end)
