@@ -154,7 +154,13 @@ describe("an exchange in plain calls over a pipe", () => {
         leaveThird = (yield* begin(wire, request(3), { revision: modern })).leave
         yield* begin(wire, request(4), { revision: modern })
         setRoom(true)
-        assert.deepStrictEqual(yield* sent, [request(1), request(2), request(3), cancelled(3), request(4)])
+        assert.deepStrictEqual<ReadonlyArray<unknown>>(yield* sent, [
+          request(1),
+          request(2),
+          request(3),
+          cancelled(3),
+          request(4)
+        ])
       })
     )
   )
