@@ -961,4 +961,12 @@ describe("what is remembered of a server", () => {
       assert.strictEqual(yield* visit("", "bob"), "server/discover")
     }).pipe(Effect.provide(EraMemory.layerInProcess))
   )
+
+  it.effect("U-06: of addresses that are shown alike, what tells them apart is part of the name", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* visit("digest of one", "ann"), "server/discover")
+      assert.strictEqual(yield* visit("digest of one", "ann"), "initialize")
+      assert.strictEqual(yield* visit("digest of another", "ann"), "server/discover")
+    }).pipe(Effect.provide(EraMemory.layerInProcess))
+  )
 })

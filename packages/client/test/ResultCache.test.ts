@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as StreamableHttp from "@mcp-effect/transport/StreamableHttp"
 import { Transport } from "@mcp-effect/transport/Transport"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
 import * as McpClient from "../src/McpClient.ts"
@@ -272,6 +274,29 @@ describe("the key of what is kept", () => {
       yield* (yield* McpClient.connect(peer.transport)).listTools()
       assert.strictEqual(count(peer, "tools/list"), 4)
     }).pipe(fresh)
+  )
+
+  it.effect(
+    "M-CACHE-21: servers at addresses that are shown alike share nothing, for what is hidden tells them apart",
+    () =>
+      Effect.gen(function* () {
+        for (const [left, right] of [
+          ["?key=a", "?key=b"],
+          ["?api_key=a", "?api_key=b"],
+          ["?tenant=a&token=a", "?tenant=a&token=b"]
+        ] as const) {
+          const peer = serving(open)
+          const connect = Effect.fnUntraced(function* (query: string) {
+            const { endpoint, setting = "" } = yield* StreamableHttp.make({ url: `${at}${query}` })
+            const client = yield* McpClient.connect(
+              Transport.of({ ...peer.transport, kind: "http", endpoint, setting })
+            )
+            return names(yield* client.listTools())
+          })
+          const asked = [yield* connect(left), yield* connect(right), yield* connect(left)]
+          assert.deepStrictEqual(asked, [["tool-1"], ["tool-2"], ["tool-1"]], left)
+        }
+      }).pipe(fresh, Effect.provide(FetchHttpClient.layer))
   )
 
   it.effect("M-CACHE-21: a client that declares something else has entries of its own", () =>

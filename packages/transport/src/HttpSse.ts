@@ -40,10 +40,10 @@ export interface Options {
 export const make = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<Transport["Service"], never, HttpClient> {
-  const { endpoint, target } = yield* HttpTarget.make(options, [])
+  const { place, target } = yield* HttpTarget.make(options, [])
   return Transport.of({
     kind: "sse",
-    endpoint,
+    ...place,
     reopenable: true,
     open: (hear) =>
       Effect.flatMap(target, (target) => SseWire.open({ target, hear, messageUrl: options.messageUrl?.toString() }))

@@ -32,7 +32,8 @@ import { Transport } from "./Transport.ts"
 export interface Options {
   /**
    * The MCP endpoint. A user name and password in it are sent as `Authorization: Basic`, unless `headers` has one. They
-   * and parameters that look secret do not show in `endpoint` and messages.
+   * and parameters that look secret do not show in `endpoint` and messages; a digest in `setting` tells such addresses
+   * apart.
    */
   readonly url: string | URL
   /**
@@ -58,11 +59,11 @@ export interface Options {
 export const make = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<Transport["Service"], never, HttpClient> {
-  const { endpoint, target } = yield* HttpTarget.make(options, HttpWire.secretHeaders)
+  const { place, target } = yield* HttpTarget.make(options, HttpWire.secretHeaders)
   const context = yield* Effect.context<HttpClient>()
   return Transport.of({
     kind: "http",
-    endpoint,
+    ...place,
     reopenable: true,
     open: (hear) => Effect.flatMap(target, (target) => HttpWire.open({ target, hear, reconnect: options.reconnect })),
     openHttpSse: (hear) =>

@@ -140,11 +140,12 @@ export class Transport extends Context.Service<
   Transport,
   {
     readonly kind: Kind
-    /** Names the server in messages and keys its remembered era: a URL, a command line. Holds no secrets. */
+    /** Names the server in messages and in keys of what is kept of it: a URL, a command line. Holds no secrets. */
     readonly endpoint: string
     /**
-     * What else tells this server from others of the same endpoint when its era is remembered: the folder and the names of
-     * the variables a command runs with. Nothing by default.
+     * What else tells this server from others of the same endpoint, where its era is remembered and its results are kept:
+     * the folder and the names of the variables a command runs with, a digest of a URL whose secrets `endpoint` does not
+     * show. It may be written to a file, so it holds no secrets either. Nothing by default.
      */
     readonly setting?: string
     /** Whether a second wire can be opened after the first one is gone. */

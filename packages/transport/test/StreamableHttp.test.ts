@@ -52,7 +52,7 @@ const clients: ReadonlyArray<readonly [string, Layer.Layer<HttpClient.HttpClient
 ]
 
 /** Web Crypto as a page without HTTPS has it. */
-const insecure: Crypto = Object.create(crypto, {
+const insecure: typeof crypto = Object.create(crypto, {
   subtle: { value: undefined },
   getRandomValues: { value: (bytes: Uint8Array<ArrayBuffer>) => crypto.getRandomValues(bytes) }
 })

@@ -123,9 +123,10 @@ const updatedIn = ({ method, params }: JsonRpc.Notification): string | undefined
 const begin = (options: Options, store: ResultCache, mostDrops: number): Caching => {
   const { revision, transport } = options
   const connection = `connection ${++connections}`
-  const shared = transport.kind === "http" || transport.kind === "sse"
+  const { endpoint, kind, setting = "" } = transport
+  const shared = kind === "http" || kind === "sse"
   // Only an address says which server it is: behind the same command may be another one, with other settings.
-  let place = shared ? transport.endpoint : connection
+  let place = !shared ? connection : setting === "" ? endpoint : `${endpoint} ${setting}`
   const abilities = canonical(options.capabilities)
   const drops = new Set<string>()
   let changes = 0

@@ -83,7 +83,10 @@ export const memoryKey = ({
   switch (kind) {
     case "http":
     case "sse":
-      return Effect.map(Partition, (partition) => EraMemory.keyOfHttp(endpoint, partition))
+      return Effect.map(Partition, (partition) => {
+        const key = EraMemory.keyOfHttp(endpoint, partition)
+        return setting === "" ? key : `${setting} ${key}`
+      })
     case "stdio":
       return Effect.succeed(`stdio ${endpoint} ${setting}`)
     case "memory":

@@ -23,7 +23,7 @@ export interface Options {
 /** A server that requests can be sent to. */
 export interface Target {
   readonly client: HttpClient
-  /** The URL for people and for keys. */
+  /** The URL for people. */
   readonly endpoint: string
   /** The URL for requests. */
   readonly url: string
@@ -59,7 +59,11 @@ export const make = Effect.fnUntraced(function* (
   options: Options,
   hiddenHeaders: ReadonlyArray<string>
 ): Effect.fn.Return<
-  { readonly endpoint: string; readonly target: Effect.Effect<Target, TransportError> },
+  {
+    /** What the transport says of its server, for people and for keys. */
+    readonly place: { readonly endpoint: string; readonly setting?: string }
+    readonly target: Effect.Effect<Target, TransportError>
+  },
   never,
   HttpClient
 > {
@@ -68,11 +72,14 @@ export const make = Effect.fnUntraced(function* (
   const init = { ...given, redirect: "manual" as const }
   const url = urlOf(options)
   const headers = headersOf(options)
-  const endpoint = Address.shown(Result.isSuccess(url) ? url.success.href : String(options.url))
+  const address = Result.isSuccess(url) ? url.success.href : String(options.url)
+  const endpoint = Address.shown(address)
+  const setting = yield* Address.setting(address)
+  const place = { endpoint, ...(setting === undefined ? {} : { setting }) }
   const refuse = (because: string) =>
     Effect.fail(new TransportError({ endpoint, reason: new Unreachable({ because }) }))
-  if (Result.isFailure(url)) return { endpoint, target: refuse(url.failure) }
-  if (Result.isFailure(headers)) return { endpoint, target: refuse(headers.failure) }
+  if (Result.isFailure(url)) return { place, target: refuse(url.failure) }
+  if (Result.isFailure(headers)) return { place, target: refuse(headers.failure) }
 
   const { authorization, url: bare } = Address.withoutCredentials(url.success)
   const all = authorization === undefined ? headers.success : { authorization, ...headers.success }
@@ -100,5 +107,5 @@ export const make = Effect.fnUntraced(function* (
     fitted.set(context, made)
     return made
   }
-  return { endpoint, target: Effect.succeed({ client, endpoint, url: bare, headers: all, equip }) }
+  return { place, target: Effect.succeed({ client, endpoint, url: bare, headers: all, equip }) }
 })
