@@ -58,3 +58,10 @@ export const errorIn = (body: string): JsonRpc.ErrorObject | undefined => {
   const text = typeof message === "string" ? message : ""
   return data === undefined ? { code, message: text } : { code, message: text, data }
 }
+
+/** The id under which a request is kept, for an id from the wire: exact, or a number echoed as text (T-RPC-4). */
+export const keyIn = (ids: { has(id: JsonRpc.RequestId): boolean }, id: JsonRpc.RequestId) => {
+  if (ids.has(id)) return id
+  const other = typeof id === "number" ? String(id) : Number(id)
+  return ids.has(other) && sameId(other, id) ? other : undefined
+}

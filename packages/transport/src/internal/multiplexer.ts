@@ -14,11 +14,9 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { Dialect, ExchangeOptions, Incoming, Plain, Wire } from "../Transport.ts"
 import { MalformedReply, NotJson, type Reason, TransportError } from "../TransportError.ts"
+import * as Abandoned from "./abandoned.ts"
 import * as Envelope from "./envelope.ts"
 import { exchanges } from "./plain.ts"
-
-/** How many ids of abandoned requests are remembered, so that their late answers are dropped silently (T-RPC-1). */
-const maxAbandoned = 1_024
 
 export interface Multiplexer {
   /** Takes a message of the peer. */
@@ -61,20 +59,13 @@ const empty = (entry: Open): Asked | undefined => {
   return asked
 }
 
-/** The id under which a request is kept, for an id from the wire: exact, or a number echoed as text (T-RPC-4). */
-const keyIn = (ids: { has(id: JsonRpc.RequestId): boolean }, id: JsonRpc.RequestId) => {
-  if (ids.has(id)) return id
-  const other = typeof id === "number" ? String(id) : Number(id)
-  return ids.has(other) && Envelope.sameId(other, id) ? other : undefined
-}
-
 export const make = (options: {
   readonly endpoint: string
   readonly hear: (message: Incoming) => void
   readonly report: (diagnostic: Diagnostic) => void
 }): Multiplexer => {
   const open = new Map<JsonRpc.RequestId, Open>()
-  const abandoned = new Set<JsonRpc.RequestId>()
+  const abandoned = Abandoned.make()
   /** Who waits for room, each with what it then does. */
   const waiting = new Map<object, () => void>()
   const gone = Deferred.makeUnsafe<never, TransportError>()
@@ -90,15 +81,14 @@ export const make = (options: {
   }
 
   const keyOf = (id: JsonRpc.RequestId | null): JsonRpc.RequestId | undefined => {
-    if (id !== null) return keyIn(open, id)
+    if (id !== null) return Envelope.keyIn(open, id)
     // An error without an id can only mean the one request in flight (P15).
     return open.size === 1 ? open.keys().next().value : undefined
   }
 
   const unknown = (id: JsonRpc.RequestId | null) => {
-    const late = id === null ? undefined : keyIn(abandoned, id)
-    if (late === undefined) options.report(Diagnostic.UnknownResponse({ server: options.endpoint, id, dropped: 1 }))
-    else abandoned.delete(late)
+    if (id !== null && abandoned.forget(id)) return
+    options.report(Diagnostic.UnknownResponse({ server: options.endpoint, id, dropped: 1 }))
   }
 
   const response = (answer: JsonRpc.Response) => {
@@ -115,7 +105,7 @@ export const make = (options: {
   const broken = (malformed: JsonRpc.Malformed, raw: () => string): boolean => {
     const id = Envelope.triedToAnswer(malformed)
     // What is past a bound was not read, its id neither; it can only mean the one request in flight.
-    const key = id !== undefined ? keyIn(open, id) : Envelope.isExcessive(malformed) ? keyOf(null) : undefined
+    const key = id !== undefined ? Envelope.keyIn(open, id) : Envelope.isExcessive(malformed) ? keyOf(null) : undefined
     if (key === undefined) return false
     fail(key, new MalformedReply({ because: malformed.because, excerpt: excerpt(raw()) }))
     return true
@@ -124,10 +114,10 @@ export const make = (options: {
   const incoming = (message: Incoming) => {
     const token = "id" in message ? undefined : tokenOf(message)
     if (token === undefined) return options.hear(message)
-    const key = keyIn(open, token)
+    const key = Envelope.keyIn(open, token)
     const interim = key === undefined ? undefined : open.get(key)?.asked?.how.interim
     if (interim !== undefined) interim(message)
-    else if (keyIn(abandoned, token) === undefined) options.hear(message)
+    else if (!abandoned.has(token)) options.hear(message)
   }
 
   const wake = () => {
@@ -135,15 +125,6 @@ export const make = (options: {
       if (full && end === undefined) return
       // One that went before it may have made it leave.
       if (waiting.delete(one)) proceed()
-    }
-  }
-
-  const abandon = (id: JsonRpc.RequestId) => {
-    abandoned.add(id)
-    if (abandoned.size <= maxAbandoned) return
-    for (const oldest of abandoned) {
-      abandoned.delete(oldest)
-      return
     }
   }
 
@@ -216,7 +197,7 @@ export const make = (options: {
         const { id, method } = request
         if (open.get(id) !== entry) return
         open.delete(id)
-        abandon(id)
+        abandoned.add(id)
         if (end !== undefined || how.onInterrupt === "silent" || method === "initialize") return
         const params = { requestId: id, reason: "the caller stopped waiting" }
         send({ jsonrpc: "2.0", method: "notifications/cancelled", params }, how.revision)
