@@ -4,6 +4,7 @@ import { Closed, TransportError } from "@mcp-effect/transport/TransportError"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Metric from "effect/Metric"
+import * as Tracer from "effect/Tracer"
 import { TestClock } from "effect/testing"
 import * as McpClient from "../src/McpClient.ts"
 import * as Metrics from "../src/Metrics.ts"
@@ -78,6 +79,36 @@ describe("tracing", () => {
       const attributes = Object.fromEntries(named("mcp.request")[0]?.attributes ?? [])
       assert.deepInclude(attributes, { "error.type": "-32602", "mcp.resource.uri": "note://x" })
       assert.notInclude(JSON.stringify(attributes), "secret")
+    })
+  )
+
+  it.effect("M-META-23: where tracing is off, nothing is added to a request, whatever backend is there", () =>
+    Effect.gen(function* () {
+      const peer = Peer.make(Peer.legacy(Peer.on("tools/call", () => said("yes"))))
+      const client = yield* McpClient.connect(peer.transport)
+      const { spans, tracer } = recorded()
+      yield* client.callTool("a").pipe(Effect.withTracerEnabled(false), Effect.withTracer(tracer))
+      assert.isUndefined(metaOf(peer.heard().at(-1)))
+      assert.isEmpty(spans)
+    })
+  )
+
+  it.effect.each([
+    ["by hand", "order 7", undefined],
+    ["in capitals", "0AF7651916CD43DD8448EB211C80319C", undefined],
+    ["by nothing", "0".repeat(32), undefined],
+    ["in 64 bits", "8448eb211c80319c", /"traceparent":"00-0{16}8448eb211c80319c-[0-9a-f]{16}-01"/]
+  ] as const)("M-META-23: of a trace that is named %s only what W3C can read is sent", ([, traceId, sent]) =>
+    Effect.gen(function* () {
+      const peer = Peer.make(Peer.legacy(Peer.on("tools/call", () => said("yes"))))
+      const client = yield* McpClient.connect(peer.transport)
+      const { named, tracer } = recorded()
+      const outer = Tracer.externalSpan({ traceId, spanId: "b7ad6b7169203331" })
+      yield* client.callTool("a").pipe(Effect.withParentSpan(outer), Effect.withTracer(tracer))
+      assert.strictEqual(named("mcp.request")[0]?.traceId, traceId)
+      const line = peer.lines.at(-1) ?? ""
+      if (sent === undefined) assert.notInclude(line, "traceparent")
+      else assert.match(line, sent)
     })
   )
 

@@ -30,6 +30,7 @@ import type { UrlParams } from "effect/http/UrlParams"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { pipeArguments } from "effect/Pipeable"
+import * as References from "effect/References"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import type { Socket } from "effect/socket/Socket"
@@ -67,7 +68,9 @@ export const make = (dispatcher: Dispatcher): HttpClient.HttpClient => {
 }
 
 const isTraced = (fiber: Fiber.Fiber<unknown, unknown>, request: HttpClientRequest): boolean =>
-  fiber.getRef(Tracer.Tracer) !== Tracer.nativeTracer && !fiber.getRef(HttpClient.TracerDisabledWhen)(request)
+  fiber.getRef(Tracer.Tracer) !== Tracer.nativeTracer &&
+  fiber.getRef(References.TracerEnabled) &&
+  !fiber.getRef(HttpClient.TracerDisabledWhen)(request)
 
 type Resume = (outcome: Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>) => void
 

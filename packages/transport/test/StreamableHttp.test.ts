@@ -18,6 +18,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import { TestClock } from "effect/testing"
+import * as Tracer from "effect/Tracer"
 import * as HttpSse from "../src/HttpSse.ts"
 import * as NodeHttp from "../src/NodeHttp.ts"
 import * as StreamableHttp from "../src/StreamableHttp.ts"
@@ -811,6 +812,28 @@ describe.each(clients)("StreamableHttp over %s", (_name, client) => {
       assert.notStrictEqual(one.setting, other.setting)
       assert.isUndefined((yield* made({ url: "https://h.test/mcp" })).setting)
     }).pipe(Effect.provideService(WebCrypto, insecure))
+  )
+
+  it.live("M-META-23: where tracing is off, a request has no span and names no trace, whatever backend is there", () =>
+    Effect.gen(function* () {
+      const { seen, wire } = yield* opened(({ json: { id } }, response) => json(response, success(id)))
+      const spans: Array<string> = []
+      const tracer = Tracer.make({
+        span: (options) => {
+          spans.push(options.name)
+          return new Tracer.NativeSpan(options)
+        }
+      })
+      const asked = (id: number) => Effect.withTracer(wire.exchange(request(id, "tools/list"), now), tracer)
+      yield* Effect.withTracerEnabled(asked(1), false)
+      assert.deepStrictEqual(spans, [])
+      yield* asked(2)
+      assert.strictEqual(spans.length, 1)
+      assert.match(
+        JSON.stringify(seen.map(({ headers }) => headers["traceparent"] ?? "none")),
+        /^\["none","00-[0-9a-f]{32}-/
+      )
+    })
   )
 
   it.live("an address or a header that cannot be sent fails the opening, without showing the value", () =>

@@ -9,6 +9,7 @@ import type { JsonObject } from "@mcp-effect/protocol/JsonRpc"
 import type { Kind } from "@mcp-effect/transport/Transport"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
+import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
 
 export interface Facts {
@@ -34,13 +35,17 @@ const attributesOf = ({ id, method, params, server, transport, version }: Facts)
   }
 }
 
-const contextOf = ({ sampled, spanId, traceId }: Tracer.Span): JsonObject => ({
-  traceparent: `00-${traceId.padStart(32, "0")}-${spanId}-${sampled ? "01" : "00"}`
-})
+const traceparent = /^00-(?!0+-)[0-9a-f]{32}-(?!0+-)[0-9a-f]{16}-0[01]$/
+
+/** Nothing for a span whose ids have no place in W3C's form: it was named by hand, or is none. */
+const contextOf = ({ sampled, spanId, traceId }: Tracer.Span): JsonObject => {
+  const written = `00-${traceId.padStart(32, "0")}-${spanId}-${sampled ? "01" : "00"}`
+  return traceparent.test(written) ? { traceparent: written } : {}
+}
 
 /** Whether spans go anywhere. */
 export const isTraced = (fiber: Fiber.Fiber<unknown, unknown>): boolean =>
-  fiber.getRef(Tracer.Tracer) !== Tracer.nativeTracer
+  fiber.getRef(Tracer.Tracer) !== Tracer.nativeTracer && fiber.getRef(References.TracerEnabled)
 
 /** Names what a fiber does next: a span around it where a tracing backend is there, and nothing otherwise. */
 export const named = <A, E, R>(

@@ -9,6 +9,7 @@ import * as Headers from "effect/http/Headers"
 import { HttpClient, TracerDisabledWhen } from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as References from "effect/References"
 import * as Result from "effect/Result"
 import * as Tracer from "effect/Tracer"
 import { TransportError, Unreachable } from "../TransportError.ts"
@@ -84,8 +85,9 @@ export const make = Effect.fnUntraced(function* (
   const { authorization, url: bare } = Address.withoutCredentials(url.success)
   const all = authorization === undefined ? headers.success : { authorization, ...headers.success }
   const hidden = [...hiddenHeaders, ...Object.keys(all)]
-  // Without a tracing backend nobody sees the span of a request.
-  const isUntraced = (context: Context.Context<never>) => Context.get(context, Tracer.Tracer) === Tracer.nativeTracer
+  // Without a tracing backend nobody sees the span of a request; where tracing is off, its ids would be none.
+  const isUntraced = (context: Context.Context<never>) =>
+    Context.get(context, Tracer.Tracer) === Tracer.nativeTracer || !Context.get(context, References.TracerEnabled)
   const fit = (context: Context.Context<never>) => {
     const theirs = Context.getOrUndefined(context, RequestInit)
     const equipped = Context.add(
