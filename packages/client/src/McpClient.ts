@@ -141,7 +141,8 @@ export interface CallOptions extends RequestOptions {
   readonly definition?: Tool.Tool
   /**
    * Asks a server of 2025-11-25 to make a task of the call, where it and the tool say that they can; `ttl` is how long it
-   * shall keep the task. A modern server decides by itself. `Tasks` sets this; a plain call then fails with `BecameTask`.
+   * shall keep the task: a time that ends, else `InvalidOption`; by default the server's own. A modern server decides by
+   * itself. `Tasks` sets this; a plain call then fails with `BecameTask`.
    */
   readonly task?: { readonly ttl?: Duration.Input }
 }
@@ -277,7 +278,7 @@ export interface Client {
   readonly logs: Stream.Stream<ServerLog>
   /**
    * How much the server shall log. A legacy server is told at once, and again in each new session; a modern one with
-   * every later request that has no `logLevel` of its own.
+   * every later request that has no `logLevel` of its own. A level that does not exist is `InvalidOption`.
    */
   readonly setLogLevel: (level: Logging.Level) => Effect.Effect<void, McpClientError>
   /** Says that the answer to `roots` is another one now. Does nothing in the modern era, or without that handler. */

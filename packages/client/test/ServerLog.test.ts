@@ -278,6 +278,27 @@ describe("the level of the log", () => {
       })
   )
 
+  it.effect.each([
+    ["modern", modern(answering), "error"],
+    ["legacy", legacy(answering), undefined]
+  ] as const)(
+    "M-LOG-9, L-LOG-4: of a %s server no level is asked that does not exist: InvalidOption, and the one before holds",
+    ([, react, sent]) =>
+      Effect.gen(function* () {
+        const peer = Peer.make(react)
+        const client = yield* connect(peer)
+        yield* client.setLogLevel("error")
+        const before = peer.lines.length
+        for (const level of ["loud", "ERROR", null, 3].map((each) => JSON.parse(JSON.stringify(each)))) {
+          const { reason } = yield* Effect.flip(client.setLogLevel(level))
+          assert.deepInclude(reason, { _tag: "InvalidOption", option: "level" })
+        }
+        assert.lengthOf(peer.lines, before)
+        yield* client.callTool("a")
+        assert.deepStrictEqual(levelOf(peer), [sent])
+      })
+  )
+
   it.effect("M-LOG-5: a subscription to changes never asks for log messages", () =>
     Effect.gen(function* () {
       const peer = Peer.make(modern(answering))

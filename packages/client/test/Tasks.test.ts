@@ -335,6 +335,28 @@ describe("a task of 2025-11-25", () => {
     })
   )
 
+  it.effect(
+    "L-TASK-1: is not asked for with a time that cannot be sent: InvalidOption, whatever the server can do",
+    () =>
+      Effect.gen(function* () {
+        for (const peer of [legacy([legacyTask("completed")]), legacy([], undefined, "forbidden"), modern([])]) {
+          const client = yield* listed(peer)
+          for (const ttl of [
+            JSON.parse('"soon"'),
+            Number.NaN,
+            -4,
+            "-4 seconds",
+            Number.POSITIVE_INFINITY,
+            "Infinity"
+          ]) {
+            const { reason } = yield* Effect.flip(Tasks.start(client, "report", {}, { task: { ttl } }))
+            assert.deepInclude(reason, { _tag: "InvalidOption", option: "task.ttl" }, String(ttl))
+          }
+          assert.lengthOf(asked(peer, "tools/call"), 0)
+        }
+      })
+  )
+
   it.effect("L-TASK-2: is not asked for where server or tool cannot; then the call is answered", () =>
     Effect.gen(function* () {
       for (const peer of [

@@ -83,7 +83,7 @@ export const make = Effect.fnUntraced(function* <R>(
   const toolbox = yield* Toolbox.make(server, connection.session)
   const caching = yield* Caching.make({ transport, revision: () => connection.session().revision, capabilities })
   inbound.listen(caching.hear)
-  const logLevel = yield* LogLevel.make(connection)
+  const logLevel = yield* LogLevel.make(server, connection)
   const watching = yield* Watching.make({
     server,
     connection,
@@ -248,7 +248,10 @@ export const make = Effect.fnUntraced(function* <R>(
     const mirrored = toolbox.mirrored(name, args, definition)
     if (Result.isFailure(mirrored)) return onFailure(mirrored.failure)
     const asked = task === undefined ? undefined : taskOf(name, task, definition)
-    const params = { name, arguments: args, ...retry, ...asked }
+    if (asked !== undefined && Result.isFailure(asked)) {
+      return onFailure(new McpClientError({ server, reason: asked.failure }))
+    }
+    const params = { name, arguments: args, ...retry, ...asked?.success }
     const asking = askingOf(
       limit.success,
       "tools/call",
@@ -282,14 +285,16 @@ export const make = Effect.fnUntraced(function* <R>(
     )
 
   /** The member that asks for a task, where server and tool say that they can make one. */
-  const taskOf = (name: string, { ttl }: NonNullable<CallOptions["task"]>, mine: CallOptions["definition"]) => {
+  const taskOf = (name: string, given: NonNullable<CallOptions["task"]>, mine: CallOptions["definition"]) => {
+    const ttl = given.ttl === undefined ? undefined : Given.ttl(given.ttl)
+    if (ttl !== undefined && Result.isFailure(ttl)) return Result.fail(ttl.failure)
     const { agreement, revision } = connection.session()
     const canTask =
       revision.supports("tasks/result") &&
       Capabilities.declares(agreement.capabilities ?? {}, ["tasks", "requests", "tools", "call"])
     const wish = (mine ?? toolbox.find(name))?.execution?.taskSupport
-    if (!canTask || (wish !== "optional" && wish !== "required")) return {}
-    return { task: ttl === undefined ? {} : { ttl: Duration.toMillis(Duration.fromInputUnsafe(ttl)) } }
+    if (!canTask || (wish !== "optional" && wish !== "required")) return Result.succeed({})
+    return Result.succeed({ task: ttl === undefined ? {} : { ttl: ttl.success } })
   }
 
   const refreshed = (name: string, args: JsonRpc.JsonObject, { timeout }: How) =>

@@ -1,10 +1,18 @@
-/** Checks what the program gave where types may not have: names. */
+/** Checks what the program gave where types may not have: names, and times that are sent. */
 import * as Method from "@mcp-effect/protocol/Method"
-import { InvalidOption } from "../McpClientError.ts"
+import type * as Duration from "effect/Duration"
+import * as Result from "effect/Result"
+import { InvalidOption, timeOf } from "../McpClientError.ts"
 
 /** A name that must be one of a table's. */
 export const oneOf = (option: string, given: PropertyKey, table: object): InvalidOption | undefined =>
   Object.hasOwn(table, given) ? undefined : InvalidOption.of(option, given, `one of ${Object.keys(table).join(", ")}`)
+
+/** How long a task is to be kept, in milliseconds. JSON has no word for ever. */
+export const ttl = (given: Duration.Input): Result.Result<number, InvalidOption> =>
+  Result.filterOrFail(timeOf("task.ttl", given), Number.isFinite, () =>
+    InvalidOption.of("task.ttl", given, "a time that ends, or nothing to leave it to the server")
+  )
 
 /** A method that an extension may have: the protocol's own are written and read by its revisions. */
 export const extensionMethod = (given: string): InvalidOption | undefined =>

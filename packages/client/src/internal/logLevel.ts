@@ -3,13 +3,13 @@
  * (modern).
  */
 import * as Defaults from "@mcp-effect/protocol/Defaults"
-import type * as Logging from "@mcp-effect/protocol/Logging"
+import * as Logging from "@mcp-effect/protocol/Logging"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
-import type { McpClientError } from "../McpClientError.ts"
+import { InvalidOption, McpClientError } from "../McpClientError.ts"
 import type { Connection } from "./connection.ts"
 
 export interface LogLevel {
@@ -26,19 +26,24 @@ interface Told {
   wire: unknown
 }
 
-export const make = (connection: Connection): Effect.Effect<LogLevel, never, Scope.Scope> =>
+export const make = (server: string, connection: Connection): Effect.Effect<LogLevel, never, Scope.Scope> =>
   Effect.map(Effect.scope, (scope) => {
     let told: Told | undefined
     return {
       current: () => told?.level,
-      set: (level) =>
-        Effect.flatMap(tell(connection, level), (wire) => {
+      set: (level) => {
+        if (!Logging.levels.includes(level)) {
+          const reason = InvalidOption.of("level", level, `one of ${Logging.levels.join(", ")}`)
+          return Effect.fail(new McpClientError({ server, reason }))
+        }
+        return Effect.flatMap(tell(connection, level), (wire) => {
           const first = told === undefined
           told ??= { level, wire }
           told.level = level
           told.wire = wire
           return first ? Effect.asVoid(Effect.forkIn(again(connection, told), scope)) : Effect.void
         })
+      }
     }
   })
 
