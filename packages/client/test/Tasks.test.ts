@@ -339,8 +339,14 @@ describe("a task of 2025-11-25", () => {
     "L-TASK-1: is not asked for with a time that cannot be sent: InvalidOption, whatever the server can do",
     () =>
       Effect.gen(function* () {
-        for (const peer of [legacy([legacyTask("completed")]), legacy([], undefined, "forbidden"), modern([])]) {
-          const client = yield* listed(peer)
+        const capable = legacy([legacyTask("completed")])
+        const incapable = legacy([], undefined, "forbidden")
+        const now = modern([])
+        for (const [peer, client] of [
+          [capable, yield* listed(capable)],
+          [incapable, yield* listed(incapable)],
+          [now, yield* connect(now)]
+        ] as const) {
           for (const ttl of [
             JSON.parse('"soon"'),
             Number.NaN,

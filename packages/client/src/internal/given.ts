@@ -10,8 +10,14 @@ export const oneOf = (option: string, given: PropertyKey, table: object): Invali
 
 /** How long a task is to be kept, in milliseconds. JSON has no word for ever. */
 export const ttl = (given: Duration.Input): Result.Result<number, InvalidOption> =>
-  Result.filterOrFail(timeOf("task.ttl", given), Number.isFinite, () =>
-    InvalidOption.of("task.ttl", given, "a time that ends, or nothing to leave it to the server")
+  Result.mapError(
+    Result.filterOrFail(timeOf("task.ttl", given), Number.isFinite, () => "it has no end"),
+    () =>
+      InvalidOption.of(
+        "task.ttl",
+        given,
+        'a time of zero or more that ends: milliseconds, "5 minutes", a Duration; or nothing, to leave it to the server'
+      )
   )
 
 /** A method that an extension may have: the protocol's own are written and read by its revisions. */
