@@ -45,8 +45,9 @@ export type Change = Data.TaggedEnum<{
   Watched: { readonly filter: Filter }
   /**
    * The server does not report this part of what was asked for, and `because` says why: it never announced it, left it
-   * out of its acknowledgement (M-SUB-9), or refused (T-LIST-6). The connection is as good as before. Nothing is tried
-   * again until there is a new session; until then read when you need to, as far as `ttlMs` allows.
+   * out of its acknowledgement (M-SUB-9), refused (T-LIST-6), or is a legacy server over HTTP without a stream of its own
+   * (L-HTTP-10), or with one that was given up. The connection is as good as before. Nothing is tried again until there
+   * is a new session; until then read when you need to, as far as `ttlMs` allows.
    */
   Unwatched: { readonly filter: Filter; readonly because: string }
 }>

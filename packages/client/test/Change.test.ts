@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Defaults from "@mcp-effect/protocol/Defaults"
 import type { JsonObject } from "@mcp-effect/protocol/JsonRpc"
-import { Transport, type Wire } from "@mcp-effect/transport/Transport"
+import { type Standing, Transport, type Wire } from "@mcp-effect/transport/Transport"
 import { HttpRejected, SpawnFailed, TransportError } from "@mcp-effect/transport/TransportError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -791,6 +791,144 @@ describe("changes of a legacy server", () => {
       yield* settled
       assert.deepStrictEqual(uris(peer, "resources/subscribe"), [note, note])
       assert.deepStrictEqual(seen, [])
+    })
+  )
+})
+
+describe("a legacy server whose own stream is apart from its answers", () => {
+  const answering: Peer.React = (heard, peer) => {
+    if (heard.method?.startsWith("resources/") === true) peer.answer(heard, {})
+  }
+
+  /** A peer with such a stream; `stand` says how it stands. */
+  const apart = (peer: Peer.Peer, first?: Standing) => {
+    const told = new Set<(standing: Standing) => void>()
+    let standing = first
+    const transport = Transport.of({
+      ...peer.transport,
+      open: (hear) =>
+        Effect.map(peer.transport.open(hear), (wire): Wire => ({
+          ...wire,
+          standing: (tell) => {
+            told.add(tell)
+            if (standing !== undefined) tell(standing)
+            return () => void told.delete(tell)
+          }
+        }))
+    })
+    const stand = (now: Standing) => {
+      standing = { ...now, missed: false }
+      for (const tell of told) tell(now)
+      return settled
+    }
+    return { transport, stand, listeners: () => told.size }
+  }
+  const filter: Filter = { tools: true, resourceUris: [note] }
+  const open: Standing = { _tag: "Open", missed: false }
+  const none: Standing = { _tag: "None", missed: false, because: "MCP: HTTP 405" }
+  const unwatched = `not ${JSON.stringify(filter)}: the server has no stream to report it on: MCP: HTTP 405`
+
+  it.effect("L-HTTP-9: is watched when its stream is open, and not before", () =>
+    Effect.gen(function* () {
+      const peer = Peer.make(legacy(answering))
+      const { stand, transport } = apart(peer)
+      const { seen, watched } = yield* watching(yield* connect({ transport }), filter)
+      assert.deepStrictEqual(watched, [])
+      yield* stand(open)
+      yield* TestClock.adjust("1 minute")
+      yield* settled
+      assert.deepStrictEqual([watched, seen], [[filter], []])
+    })
+  )
+
+  it.effect("L-HTTP-9: a stream that opens late is not waited for, and everything may have changed until then", () =>
+    Effect.gen(function* () {
+      for (const [standing, then] of [
+        [open, []],
+        [none, [unwatched]]
+      ] as const) {
+        const { stand, transport } = apart(Peer.make(legacy(answering)))
+        const { seen, watched } = yield* watching(yield* connect({ transport }), filter)
+        yield* TestClock.adjust("1 second")
+        yield* settled
+        assert.deepStrictEqual([watched, seen], [[filter], []])
+        yield* stand(standing)
+        assert.deepStrictEqual(seen, ["tools", note, ...then])
+      }
+    })
+  )
+
+  it.effect("L-HTTP-21: what changes while its stream is down is told when it is open again", () =>
+    Effect.gen(function* () {
+      const { stand, transport } = apart(Peer.make(legacy(answering)), open)
+      const { seen, watched } = yield* watching(yield* connect({ transport }), filter)
+      yield* stand(open)
+      assert.deepStrictEqual(seen, [])
+      yield* stand({ _tag: "Open", missed: true })
+      assert.deepStrictEqual([watched, seen], [[filter], ["tools", note]])
+    })
+  )
+
+  it.effect("L-HTTP-10, T-HTTP-3: without a stream nothing is watched, which is told once; the connection stays", () =>
+    Effect.gen(function* () {
+      const peer = Peer.make(legacy(Peer.on("tools/list", () => ({ tools: [] }), answering)))
+      const { transport } = apart(peer, none)
+      const client = yield* connect({ transport })
+      const { fiber, seen, watched } = yield* watching(client, filter)
+      yield* TestClock.adjust("1 hour")
+      yield* settled
+      assert.deepStrictEqual([watched, seen], [[], [unwatched]])
+      assert.isUndefined(fiber.pollUnsafe())
+      assert.deepStrictEqual(yield* client.listTools(), [])
+      assert.strictEqual(client.state.value._tag, "Connected")
+      // What it says all the same, with an answer, is told.
+      peer.say({ method: "notifications/tools/list_changed" })
+      yield* settled
+      assert.deepStrictEqual(seen, [unwatched, "tools"])
+    })
+  )
+
+  it.effect("L-HTTP-10: a stream that is given up is told after what was missed; no subscription is touched", () =>
+    Effect.gen(function* () {
+      const peer = Peer.make(legacy(answering))
+      const { listeners, stand, transport } = apart(peer, open)
+      const client = yield* connect({ transport })
+      const { seen } = yield* watching(client, filter)
+      yield* stand({ ...none, missed: true })
+      assert.deepStrictEqual(seen, ["tools", note, unwatched])
+      const late = yield* watching(client, { prompts: true })
+      assert.deepStrictEqual([late.watched, late.seen.length], [[], 1])
+      assert.deepStrictEqual(uris(peer, "resources/subscribe"), [note])
+      assert.deepStrictEqual(uris(peer, "resources/unsubscribe"), [])
+      assert.strictEqual(listeners(), 1)
+    })
+  )
+
+  it.effect("what a server refuses keeps its own reason", () =>
+    Effect.gen(function* () {
+      const { transport } = apart(Peer.make(legacy(answering, { tools: { listChanged: true } })), none)
+      const { seen } = yield* watching(yield* connect({ transport }), { tools: true, prompts: true })
+      assert.deepStrictEqual(
+        new Set(seen),
+        new Set([
+          'not {"tools":true}: the server has no stream to report it on: MCP: HTTP 405',
+          'not {"prompts":true}: the server does not announce that it does'
+        ])
+      )
+    })
+  )
+
+  it.effect("a session that is replaced is listened to no more", () =>
+    Effect.gen(function* () {
+      const peer = restartable(legacy(answering))
+      const { listeners, transport } = apart(peer, open)
+      const { seen } = yield* watching(yield* connect({ transport }), { tools: true })
+      peer.hangUp()
+      yield* settled
+      yield* TestClock.adjust("1 second")
+      yield* settled
+      assert.deepStrictEqual(seen, ["tools"])
+      assert.strictEqual(listeners(), 1)
     })
   )
 })

@@ -6,6 +6,7 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import { TestClock } from "effect/testing"
+import { Change } from "../src/Change.ts"
 import type * as McpClient from "../src/McpClient.ts"
 import {
   asked,
@@ -319,6 +320,49 @@ describe("a live list over HTTP", () => {
         ["initialize", "initialize"]
       )
     })
+  )
+
+  it.live.each(["end", "destroy"] as const)(
+    "L-HTTP-21: learns what changed while the server's stream was down (%s), when it cannot say it again",
+    (how) =>
+      Effect.gen(function* () {
+        const server = yield* HttpServer.serve
+        const tools = yield* (yield* HttpServer.connectTo(server)).live("tools/list")
+        assert.strictEqual(server.open(), 1)
+        server.tool = "two"
+        server.cut(how)
+        yield* HttpServer.until(() => tools.value.items[0]?.name === "two")
+        assert.deepStrictEqual(
+          server.asked.filter((what) => what === "GET" || what === "initialize"),
+          ["initialize", "GET", "GET"]
+        )
+      })
+  )
+
+  it.live(
+    "L-HTTP-10, T-HTTP-3: of a server without a stream is fetched once, and the client is as good as before",
+    () =>
+      Effect.gen(function* () {
+        for (const status of [405, 404, 400]) {
+          const server = yield* HttpServer.serve
+          server.stream = status
+          const client = yield* HttpServer.connectTo(server)
+          const tools = yield* client.live("tools/list")
+          const changes = yield* client.changes({ tools: true }).pipe(Stream.take(1), Stream.runCollect)
+          assert.deepStrictEqual(changes, [
+            Change.Unwatched({
+              filter: { tools: true },
+              because: `the server has no stream to report it on: MCP: HTTP ${status}`
+            })
+          ])
+          assert.deepStrictEqual([namesIn(tools), tools.value.trouble], [["one"], undefined])
+          assert.lengthOf(yield* client.listTools(), 1)
+          assert.deepStrictEqual(
+            server.asked.filter((what) => what === "GET" || what === "initialize"),
+            ["initialize", "GET"]
+          )
+        }
+      })
   )
 
   it.live("T-HTTP-1: a call that is being answered goes on when the stream tells that the session is gone", () =>

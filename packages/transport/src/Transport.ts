@@ -94,6 +94,21 @@ export interface Plain {
 }
 
 /**
+ * How the stream stands on which a server says what nobody asked for, where that is apart from the answers.
+ *
+ * - `Open`: it is heard. When it had broken and was taken up again, `missed` says that what the server said in between may
+ *   be lost; it is not where the server numbers its events (L-HTTP-21).
+ * - `None`: it is not heard, and not tried again over this wire; `because` says why, for example that the server has none
+ *   (L-HTTP-10). When it was open before, something may have been missed.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Standing =
+  | { readonly _tag: "Open"; readonly missed: boolean }
+  | { readonly _tag: "None"; readonly missed: boolean; readonly because: string }
+
+/**
  * An open connection to a server. It lives as long as the scope it was opened in.
  *
  * @category models
@@ -117,7 +132,16 @@ export interface Wire {
   ) => Effect.Effect<void, TransportError>
   /** The end of what the server's process has written to its standard error so far, for a server that says nothing else. */
   readonly stderr?: (() => string) | undefined
-  /** Fails when the wire is gone for good (the child exited, the stream closed); never ends otherwise. */
+  /**
+   * Tells how the server's own stream stands: at once when that is known, and whenever it changes, until what comes back
+   * is called. `tell` is called synchronously and must not throw. Absent where everything comes over one line, and silent
+   * in revisions without such a stream.
+   */
+  readonly standing?: ((tell: (standing: Standing) => void) => () => void) | undefined
+  /**
+   * Fails when the wire is gone for good (the child exited, the stream closed, the server forgot the session); never ends
+   * otherwise.
+   */
   readonly ended: Effect.Effect<never, TransportError>
 }
 

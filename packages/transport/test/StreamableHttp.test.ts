@@ -22,7 +22,7 @@ import * as Tracer from "effect/Tracer"
 import * as HttpSse from "../src/HttpSse.ts"
 import * as NodeHttp from "../src/NodeHttp.ts"
 import * as StreamableHttp from "../src/StreamableHttp.ts"
-import { type Incoming, Transport } from "../src/Transport.ts"
+import { type Incoming, type Standing, Transport, type Wire } from "../src/Transport.ts"
 import type { Reason, TransportError } from "../src/TransportError.ts"
 import { through, until } from "./fixtures/asking.ts"
 import { event, events, type Handler, json, serve, success } from "./fixtures/httpServer.ts"
@@ -642,6 +642,60 @@ describe.each(clients)("StreamableHttp over %s", (_name, client) => {
         gets().map(({ headers }) => headers["last-event-id"]),
         [undefined, "e-1"]
       )
+    })
+  )
+
+  /** What a wire tells of its stream until `times` words are said. */
+  const toldOf = Effect.fnUntraced(function* (wire: Wire, times: number) {
+    const told: Array<Standing> = []
+    const stop = wire.standing?.((standing) => void told.push(standing))
+    yield* until(() => told.length === times)
+    yield* through
+    stop?.()
+    return told
+  })
+  const openly: Standing = { _tag: "Open", missed: false }
+
+  it.live("L-HTTP-21: a stream taken up again says that something may be missing, unless its events are numbered", () =>
+    Effect.gen(function* () {
+      for (const id of [undefined, "e-1"]) {
+        const { gets, wire } = yield* withStream((_seen, response) => {
+          events(response)
+          if (gets().length > 1) return
+          response.write(event(toolsChanged, id), () => setTimeout(() => response.destroy(), 20))
+        })
+        assert.deepStrictEqual(yield* toldOf(wire, 2), [openly, { _tag: "Open", missed: id === undefined }])
+        // What was missed is said to those who were there.
+        assert.deepStrictEqual(yield* toldOf(wire, 1), [openly])
+      }
+    })
+  )
+
+  it.live.each([
+    ["405", "MCP: HTTP 405", (response: Parameters<Handler>[1]) => response.writeHead(405).end()],
+    ["503 each time", "MCP: HTTP 503", (response: Parameters<Handler>[1]) => response.writeHead(503).end()],
+    [
+      "a page",
+      "GET was answered with text/html",
+      (response: Parameters<Handler>[1]) => response.writeHead(200, { "content-type": "text/html" }).end()
+    ]
+  ] as const)(
+    "T-HTTP-3, T-HTTP-4: GET answered with %s: the wire says that there is no stream, and why",
+    ([, because, no]) =>
+      Effect.gen(function* () {
+        const { wire } = yield* withStream((_seen, response) => no(response))
+        assert.deepStrictEqual(yield* toldOf(wire, 1), [{ _tag: "None", missed: false, because }])
+      })
+  )
+
+  it.live("T-HTTP-4: a stream that is given up after it was open says so, and that something may be missing", () =>
+    Effect.gen(function* () {
+      const { wire } = yield* withStream((_seen, response) => {
+        events(response)
+        response.end()
+      })
+      const told = yield* toldOf(wire, 5)
+      assert.deepStrictEqual(told.at(-1), { _tag: "None", missed: true, because: "it ends again and again" })
     })
   )
 

@@ -4,9 +4,12 @@
 import * as ErrorCode from "@mcp-effect/protocol/ErrorCode"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import * as Defaults from "@mcp-effect/protocol/Defaults"
-import type { Wire } from "@mcp-effect/transport/Transport"
+import type { Standing, Wire } from "@mcp-effect/transport/Transport"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Limits from "../Limits.ts"
 import type { McpClientError } from "../McpClientError.ts"
@@ -33,6 +36,8 @@ export interface Options {
   readonly report: (notification: JsonRpc.Notification) => void
   /** Is told when what was settled no longer holds. */
   readonly unsettled: () => void
+  /** Is told when changes may have been missed. */
+  readonly missed: () => void
 }
 
 export const make = (options: Options, session: Session): Hold =>
@@ -115,11 +120,47 @@ const listening = (options: Options, session: Session): Hold => {
   }
 }
 
+/** How long the server's own stream may take to open. Some servers say nothing at all on it before the first event. */
+const openPatience = "1 second"
+
+/** The stream on which a server reports, where that is not the one line that carries everything. */
+const streamOf = ({ missed, unsettled }: Options, { wire }: Session) => {
+  const known = Deferred.makeUnsafe<void>()
+  let standing: Standing | undefined
+  let isLate = false
+  const stop = wire.standing?.((now) => {
+    // Nobody waited for it, so what was said before this was known is lost.
+    const late = isLate && standing === undefined
+    standing = now
+    Deferred.doneUnsafe(known, Exit.void)
+    if (now.missed || late) missed()
+    if (now._tag === "None") unsettled()
+  })
+  if (stop === undefined) return undefined
+  return {
+    /** Waits until it is known how it stands, within bounds. */
+    ready: Effect.suspend(() =>
+      isLate || standing !== undefined
+        ? Effect.void
+        : Effect.map(Effect.timeoutOption(Deferred.await(known), openPatience), (opened) => {
+            isLate = Option.isNone(opened)
+          })
+    ),
+    /** Why nothing can be heard. */
+    silence: () =>
+      standing?._tag === "None" ? `the server has no stream to report it on: ${standing.because}` : undefined,
+    stop
+  }
+}
+
 /** Lists are reported unasked; each resource has a subscription of its own, made once however many want it. */
 const subscribing = (options: Options, session: Session): Hold => {
   const { connection, report } = options
   const refused = new Map<Topic.Topic, string>()
+  /** The same, and what is not heard although the server would say it. */
+  const unheard = new Map<Topic.Topic, string>()
   const subscribed = new Set<string>()
+  const stream = streamOf(options, session)
 
   const ask = Effect.fnUntraced(function* (method: "resources/subscribe" | "resources/unsubscribe", uri: string) {
     const limit = Duration.toMillis(yield* Defaults.RequestTimeout)
@@ -137,9 +178,9 @@ const subscribing = (options: Options, session: Session): Hold => {
 
   return {
     wire: session.wire,
-    refused,
+    refused: unheard,
     hear: report,
-    close: Effect.void,
+    close: Effect.sync(() => stream?.stop()),
     settle: Effect.fnUntraced(function* (wanted) {
       const uris = Topic.urisOf(askable(wanted, refused, session))
       for (const uri of subscribed) {
@@ -152,6 +193,13 @@ const subscribing = (options: Options, session: Session): Hold => {
         subscribe,
         { concurrency: yield* Limits.SubscribeConcurrency, discard: true }
       )
+      if (stream !== undefined && wanted.size > 0) yield* stream.ready
+      const silence = stream?.silence()
+      unheard.clear()
+      for (const topic of wanted) {
+        const because = refused.get(topic) ?? silence
+        if (because !== undefined) unheard.set(topic, because)
+      }
     })
   }
 }

@@ -142,6 +142,11 @@ const begin = (options: Options, context: Context.Context<Scope.Scope>): Watchin
     }
   }
 
+  /** Who does not know yet what is reported reads after that, and so misses nothing. */
+  const tellMissed = (to: Iterable<Watcher>) => {
+    for (const watcher of to) if (Deferred.isDoneUnsafe(watcher.settled)) watcher.missed()
+  }
+
   const endAll = (how: Parameters<Mailbox.Mailbox["end"]>[0]) => {
     for (const { mailbox, settled } of watchers) {
       mailbox.end(how)
@@ -174,7 +179,8 @@ const begin = (options: Options, context: Context.Context<Scope.Scope>): Watchin
   const holdNow = Effect.fnUntraced(function* () {
     if (hold !== undefined) return hold
     const session = connection.session()
-    const made = Hold.make({ connection, server, scope, report, unsettled }, session)
+    const missed = () => tellMissed(watchers)
+    const made = Hold.make({ connection, server, scope, report, unsettled, missed }, session)
     hold = made
     yield* session.wire.ended.pipe(
       Effect.catch((error: TransportError) =>

@@ -46,35 +46,43 @@ export const isEventStream = (response: HttpClientResponse): boolean =>
 export interface End {
   /** Whether it was open before. */
   readonly opened: boolean
-  /** The last failure, unless it ended otherwise. */
-  readonly failure: HttpRejected | ResponseTaken | Unreachable | undefined
+  readonly because: string
+  /** The last refusal, when that was it. */
+  readonly failure?: HttpRejected | ResponseTaken | Unreachable
 }
 
 /**
  * Hears the server's own stream until it is refused for good, or has failed too often in a row. A stream that ends
  * without an event has failed, however politely (T-HTTP-4).
+ *
+ * `opens` is told each time it is open, and whether what was said since the last time is lost: a server that names no
+ * events cannot say it again.
  */
 export const listen = Effect.fnUntraced(function* (
   options: Options,
-  hear: (read: Envelope.Read) => void
+  hear: (read: Envelope.Read) => void,
+  opens: (missed: boolean) => void
 ): Effect.fn.Return<End> {
   const cursor = Reconnect.cursor()
   const pacer = Reconnect.pacer(options.reconnect)
   let opened = false
-  let failure: End["failure"]
+  let because: string
   do {
-    const asked = yield* Effect.result(options.get(cursor.id()))
+    const id = cursor.id()
+    const asked = yield* Effect.result(options.get(id))
     if (Result.isFailure(asked)) {
-      failure = asked.failure
+      const { failure } = asked
+      because = failure.message
       if (Reconnect.passes(failure)) continue
-      return { opened, failure }
+      return { opened, because, failure }
     }
-    failure = undefined
     if (!isEventStream(asked.success)) {
       yield* Body.discard(asked.success)
-      return { opened, failure }
+      return { opened, because: `GET was answered with ${Body.mediaTypeOf(asked.success) ?? "no content type"}` }
     }
+    opens(opened && id === undefined)
     opened = true
+    because = "it ends again and again"
     const began = yield* Clock.currentTimeMillis
     yield* EventStream.run(asked.success, {
       limit: options.limit,
@@ -88,7 +96,7 @@ export const listen = Effect.fnUntraced(function* (
     }).pipe(Effect.ignore)
     if ((yield* Clock.currentTimeMillis) - began >= Duration.toMillis(Reconnect.longEnough)) pacer.progress()
   } while (yield* pacer.wait(cursor.retry()))
-  return { opened, failure }
+  return { opened, because }
 })
 
 /**

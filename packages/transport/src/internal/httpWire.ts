@@ -16,7 +16,7 @@ import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Result from "effect/Result"
 import type * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import type { Dialect, ExchangeOptions, Incoming, Plain, Wire } from "../Transport.ts"
+import type { Dialect, ExchangeOptions, Incoming, Plain, Standing, Wire } from "../Transport.ts"
 import { Closed, type HttpRejected, type Reason, TransportError } from "../TransportError.ts"
 import * as Envelope from "./envelope.ts"
 import * as Body from "./httpBody.ts"
@@ -97,6 +97,9 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   /** The version of the last message after the handshake. */
   let speaking: string | undefined
   let listening: Fiber.Fiber<void> | undefined
+  /** How the server's own stream stands, once that is known, and who wants to know. */
+  let standing: Standing | undefined
+  const toTell = new Set<(standing: Standing) => void>()
   /** Streams that are open after their answer, and how many rounds of the sweep they have left. */
   const lingering = new Map<Fiber.Fiber<unknown, unknown>, number>()
   let sweeping: Fiber.Fiber<void> | undefined
@@ -280,19 +283,26 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     else asked.answer({ ...message, id: asked.request.id })
   }
 
+  const stands = (now: Standing) => {
+    standing = { ...now, missed: false }
+    for (const tell of toTell) tell(now)
+  }
+  const opens = (missed: boolean) => stands({ _tag: "Open", missed })
+
   /** Begins to hear the server's own stream, anew for each session. */
   const listen = () => {
     listening?.interruptUnsafe()
-    listening = Effect.runForkWith(context)(Effect.map(Listen.listen(streams, stray), unheard))
+    listening = Effect.runForkWith(context)(Effect.map(Listen.listen(streams, stray, opens), unheard))
   }
 
   /**
    * A stream that was open and is refused for its session tells that the session is gone, and perhaps nobody else would
    * ask (L-HTTP-16). When none was open, the same answer is that of a server without such streams.
    */
-  const unheard = ({ failure, opened }: Listen.End) => {
-    if (!opened || failure?._tag !== "HttpRejected" || !failure.sessionLost) return
-    Deferred.doneUnsafe(gone, Exit.fail(failed(failure)))
+  const unheard = ({ because, failure, opened }: Listen.End) => {
+    if (opened && failure?._tag === "HttpRejected" && failure.sessionLost) {
+      Deferred.doneUnsafe(gone, Exit.fail(failed(failure)))
+    } else stands({ _tag: "None", missed: opened, because })
   }
 
   const send: Wire["send"] = (message, revision) =>
@@ -339,7 +349,16 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     })
   )
 
-  return { ...exchanges(begin), send, ended: Deferred.await(gone) }
+  return {
+    ...exchanges(begin),
+    send,
+    standing: (tell) => {
+      toTell.add(tell)
+      if (standing !== undefined) tell(standing)
+      return () => void toTell.delete(tell)
+    },
+    ended: Deferred.await(gone)
+  }
 })
 
 const refusal = Effect.fnUntraced(function* (
