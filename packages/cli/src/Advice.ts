@@ -13,6 +13,8 @@ import * as Match from "effect/Match"
 
 const onlyProbe = "If only the probe is refused, use `--era legacy`, or `--prior FILE` with what `probe --save` kept"
 
+const atTerminal = "Run it at a terminal, without `--json`, so that somebody can be asked"
+
 const hintOf: (reason: Reason) => string = Match.type<Reason>().pipe(
   Match.tags({
     ProbeTimeout: () => "Check the address, raise `--timeout`, or use `--era legacy` if only the probe is not answered",
@@ -29,8 +31,7 @@ const hintOf: (reason: Reason) => string = Match.type<Reason>().pipe(
       status === 407
         ? `${questionOf(asked)} was refused by a proxy, which wants credentials of its own`
         : `${questionOf(asked)} was refused: the credentials lack the right, or a gateway refuses the client. ${onlyProbe}`,
-    MissingCapability: () =>
-      "Run it at a terminal, without `--json`, so that somebody can be asked; or use `--era legacy`",
+    MissingCapability: () => `${atTerminal}; or use \`--era legacy\``,
     HeaderMismatch: () => "Look for a proxy that changes headers, or use `--era legacy`",
     ClosedDuringNegotiation: () =>
       "See the server's log; if it closes on any first message other than initialize, use `--era legacy`",
@@ -65,6 +66,7 @@ const client: (reason: ClientReason) => string = Match.type<ClientReason>().pipe
   Match.tags({
     RequestTimedOut: ({ limit, method }) =>
       `no answer to ${method} within ${limit / 1000} s; raise \`--timeout\` if it needs longer`,
+    ServerError: ({ hint, message }) => (hint === undefined ? message : withHint(message, hint, atTerminal)),
     NoMutualVersion: ({ client, method, server }) =>
       `the server refused the version of ${method}: it speaks ${server.join(", ")}; this connection speaks ${client.join(", ")}. Use \`--era auto\`, or update the older of the two`,
     Disconnected: ({ cause, message, method }) =>

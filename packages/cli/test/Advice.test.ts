@@ -94,6 +94,17 @@ describe("advice of the command line", () => {
   })
 })
 
+it("U-61: an error that wants a handler of a program says how somebody is asked here", () => {
+  for (const code of [-32021, -32042]) {
+    const text = Advice.because(called(new ServerError({ method: "tools/call", code, text: "no" })))
+    assert.strictEqual(
+      text,
+      `the server answered tools/call with error ${code}: no; ` +
+        "Run it at a terminal, without `--json`, so that somebody can be asked"
+    )
+  }
+})
+
 describe("U-07: a sign-in is wanted", () => {
   const required = new AuthorizationRequired({ asked: "discover", status: 401, body: "" })
   it.each<readonly [circumstance: string, wanted: boolean, error: Parameters<typeof Advice.wantsSignIn>[0]]>([

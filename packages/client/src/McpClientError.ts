@@ -7,6 +7,7 @@
  * @since 0.1.0
  */
 import { NegotiationError } from "@mcp-effect/negotiation/NegotiationError"
+import * as ErrorCode from "@mcp-effect/protocol/ErrorCode"
 import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import { CannotCarry, InvalidResult } from "@mcp-effect/protocol/ProtocolError"
 import * as Task from "@mcp-effect/protocol/Task"
@@ -16,12 +17,14 @@ import { format } from "effect/Formatter"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { neededIn } from "./internal/neededHandlers.ts"
 
 /**
  * The server answered with a JSON-RPC error. Code and data are the server's, untouched; `ErrorCode.nameOf` names the
  * codes the protocol defines.
  *
- * What to change: what was asked, when `code` is about parameters or a name; otherwise see the server's log.
+ * What to change: what was asked, when `code` is about parameters or a name; what `hint` says, when the server wants a
+ * capability this client did not declare (-32021) or an address opened first (-32042); otherwise see the server's log.
  *
  * @category errors
  * @since 0.1.0
@@ -34,7 +37,20 @@ export class ServerError extends Schema.TaggedError<ServerError>()("ServerError"
   data: Schema.optionalKey(Schema.Unknown)
 }) {
   override get message() {
-    return `the server answered ${this.method} with error ${this.code}: ${excerpt(this.text)}`
+    const said = `the server answered ${this.method} with error ${this.code}: ${excerpt(this.text)}`
+    return this.hint === undefined ? said : `${said}; ${this.hint}`
+  }
+
+  /** What to give when connecting, for an error that only wants that. */
+  get hint(): string | undefined {
+    if (this.code === ErrorCode.UrlElicitationRequired) {
+      return "the user has to open an address first: give the handler `elicitation.url` when connecting"
+    }
+    if (this.code !== ErrorCode.MissingRequiredClientCapability) return undefined
+    const needed = neededIn(this.data)
+    return needed.length === 0
+      ? "it needs a capability that this client did not declare: `data` may say which"
+      : `give ${needed.join(" and ")} when connecting`
   }
 }
 
@@ -63,7 +79,7 @@ export class NoMutualVersion extends Schema.TaggedError<NoMutualVersion>()("NoMu
  * No answer came in time. The request was cancelled in the way of the wire.
  *
  * What to change: raise the `timeout` option of the call, or the `RequestTimeout` default, when the server needs
- * longer.
+ * longer. With `resetOnProgress` that is how long it may be silent; `Defaults.RequestCap` ends it all the same.
  *
  * @category errors
  * @since 0.1.0
@@ -74,7 +90,7 @@ export class RequestTimedOut extends Schema.TaggedError<RequestTimedOut>()("Requ
   limit: Schema.Number
 }) {
   override get message() {
-    return `no answer to ${this.method} within ${this.limit} ms (our limit, not the server's); raise \`timeout\` if it needs longer`
+    return `no answer to ${this.method} within ${this.limit} ms (our limit, not the server's); raise \`timeout\` if it needs longer, and \`RequestCap\` where progress extends it`
   }
 }
 

@@ -8,6 +8,7 @@
  *
  * @since 0.1.0
  */
+import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import type { InputRequest } from "@mcp-effect/protocol/InputRequired"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
 import { InvalidResult } from "@mcp-effect/protocol/ProtocolError"
@@ -306,8 +307,15 @@ const payloadOf = (client: Client, taskId: string) =>
 
 const outcome = (
   server: string,
-  { error, result, status }: Task.GetResult
+  { error, result, status, statusMessage }: Task.GetResult
 ): Effect.Effect<Tool.CallResult, McpClientError> => {
+  if (status === "failed" && error === undefined && result === undefined) {
+    const said = statusMessage === undefined ? "" : ` and the server says: ${excerpt(statusMessage)}`
+    const because = `is missing, though the task failed${said}`
+    return Effect.fail(
+      new McpClientError({ server, reason: new InvalidResult({ method: "tools/call", pointer: "/error", because }) })
+    )
+  }
   if (status === "completed" || error === undefined) return read(server, result)
   const { code, data, message: text } = error
   const reason = new ServerError({ method: "tools/call", code, text, ...(data === undefined ? {} : { data }) })

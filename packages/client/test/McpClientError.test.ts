@@ -85,6 +85,45 @@ describe("an answer that is an error", () => {
     })
   )
 
+  it.effect("U-61: one that wants more of the client says what to give when connecting", () =>
+    Effect.gen(function* () {
+      const wants = (requiredCapabilities: unknown) => ({ requiredCapabilities })
+      const unclear = "it needs a capability that this client did not declare: `data` may say which"
+      for (const [code, data, hint] of [
+        [-32021, wants({ elicitation: {} }), "give the handler `elicitation.form` when connecting"],
+        [-32021, wants({ elicitation: { url: {} } }), "give the handler `elicitation.url` when connecting"],
+        [
+          -32021,
+          wants({ elicitation: { form: {}, url: {} }, roots: {} }),
+          "give the handler `elicitation.form` and the handler `elicitation.url` and the handler `roots` when connecting"
+        ],
+        [-32021, wants({ sampling: {} }), "give the handler `sampling` when connecting"],
+        [
+          -32021,
+          wants({ sampling: { tools: {} } }),
+          "give the handler `sampling` with `samplingTools` when connecting"
+        ],
+        [-32021, wants({ extensions: { "a/b": {} } }), "give the extension it names when connecting"],
+        [-32021, wants({ smell: {} }), unclear],
+        [-32021, wants(null), unclear],
+        [-32021, "elicitation", unclear],
+        [-32021, undefined, unclear],
+        [
+          -32042,
+          { elicitations: [{ mode: "url", url: "https://x.test/", message: "m", elicitationId: "1" }] },
+          "the user has to open an address first: give the handler `elicitation.url` when connecting"
+        ],
+        [-32603, wants({ roots: {} }), undefined]
+      ] as const) {
+        const peer = Peer.make(Peer.modern((heard, me) => me.refuse(heard, code, "no", data)))
+        const { message, reason } = yield* Effect.flip((yield* McpClient.connect(peer.transport)).callTool("a"))
+        assert.strictEqual(reason._tag === "ServerError" && reason.hint, hint)
+        const said = `a scripted server: the server answered tools/call with error ${code}: no`
+        assert.strictEqual(message, hint === undefined ? said : `${said}; ${hint}`)
+      }
+    })
+  )
+
   it.effect("M-HTTP: a 404 or 400 whose body is a JSON-RPC error is the server's answer", () =>
     Effect.gen(function* () {
       for (const status of [400, 404]) {

@@ -180,7 +180,7 @@ describe("a task of a modern server", () => {
         [modernTask("failed", { error }), "ServerError"],
         [modernTask("cancelled", { statusMessage: "by the night shift" }), "TaskEnded"],
         [modernTask("completed"), "InvalidResult"],
-        [modernTask("failed"), "InvalidResult"]
+        [modernTask("failed", { statusMessage: "no paper left" }), "InvalidResult"]
       ] as const) {
         const client = yield* connect(modern([last]))
         const calling = yield* Effect.forkChild(Effect.flip(Tasks.call(client, "report")))
@@ -190,6 +190,10 @@ describe("a task of a modern server", () => {
         if (failure.reason._tag === "ServerError")
           assert.deepInclude(failure.reason, { code: -32050, data: { tray: 2 } })
         if (failure.reason._tag === "TaskEnded") assert.include(failure.message, "by the night shift")
+        if (failure.reason._tag === "InvalidResult") {
+          const facts = last.status === "failed" ? ["/error", "the task failed", "no paper left"] : ["/result", "done"]
+          for (const fact of facts) assert.include(failure.message, fact)
+        }
       }
       // What is done has its result, whatever else stands beside it.
       const done = modernTask("completed", { result: { ...said("no ink"), isError: true }, error })
