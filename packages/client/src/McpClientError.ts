@@ -299,8 +299,8 @@ export class BecameTask extends Schema.TaggedError<BecameTask>()("BecameTask", {
 }
 
 /**
- * A task came to an end without a result: it was cancelled, or the server keeps it no longer (`ttlMs`). A task that failed
- * gives the server's own error (`ServerError`).
+ * A task came to an end without a result: it was cancelled, or the server keeps it no longer, since its `ttlMs` is over or
+ * the server began anew. A task that failed gives the server's own error (`ServerError`).
  *
  * What to change: start the call again, if it was not cancelled on purpose.
  *
@@ -315,7 +315,8 @@ export class TaskEnded extends Schema.TaggedError<TaskEnded>()("TaskEnded", {
 }) {
   override get message() {
     const told = this.because === undefined ? "" : `: ${excerpt(this.because)}`
-    return `the task ended without a result, since it was ${this.how}${told}`
+    const why = this.how === "cancelled" ? "it was cancelled" : "the server keeps it no longer"
+    return `the task ended without a result, since ${why}${told}`
   }
 }
 

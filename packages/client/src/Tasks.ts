@@ -8,6 +8,7 @@
  *
  * @since 0.1.0
  */
+import * as ErrorCode from "@mcp-effect/protocol/ErrorCode"
 import { excerpt } from "@mcp-effect/protocol/Excerpt"
 import type { InputRequest } from "@mcp-effect/protocol/InputRequired"
 import type * as JsonRpc from "@mcp-effect/protocol/JsonRpc"
@@ -247,7 +248,12 @@ const poll = Effect.fnUntraced(function* (
   if (first.status === "working") yield* pause(first)
   let before = first
   while (true) {
-    const task = yield* get(client, taskId)
+    const task = yield* Effect.catchIf(
+      get(client, taskId),
+      // The id was the server's own, so it can only be that it is not known any more (M-TASK-16).
+      ({ reason }) => reason._tag === "ServerError" && reason.code === ErrorCode.InvalidParams,
+      ({ reason }) => ended("expired", reason._tag === "ServerError" ? reason.text : undefined)
+    )
     const isSame = task.lastUpdatedAt === before.lastUpdatedAt && task.status === before.status
     if (!isSame || task.statusMessage !== before.statusMessage) note(task)
     switch (task.status) {

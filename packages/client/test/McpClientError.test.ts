@@ -16,7 +16,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
 import * as McpClient from "../src/McpClient.ts"
-import { McpClientError } from "../src/McpClientError.ts"
+import { McpClientError, RequestTimedOut } from "../src/McpClientError.ts"
 import * as Peer from "./fixtures/peer.ts"
 
 const endpoint = "http://localhost/mcp"
@@ -177,6 +177,13 @@ describe("an answer that is an error", () => {
       assert.include(error.message, "asks for input")
     })
   )
+})
+
+describe("an answer that does not come", () => {
+  it("T-RPC-5: names our two limits, since progress extends the first and not the second", () => {
+    const { message } = new RequestTimedOut({ method: "tools/call", limit: 300 })
+    assert.match(message, /within 300 ms .* `timeout` .* `RequestCap` where progress extends it/)
+  })
 })
 
 describe("an answer that is lost", () => {

@@ -277,6 +277,34 @@ describe("a task of a modern server", () => {
     })
   )
 
+  it.effect("M-TASK-16: one that the server knows no more while it is followed has ended, and is not cancelled", () =>
+    Effect.gen(function* () {
+      for (const code of [-32602, -32603]) {
+        const steps = [modernTask("working")]
+        const peer = Peer.make(
+          Peer.modern((heard, me) => {
+            if (heard.method === "tools/call") return me.answer(heard, { resultType: "task", ...modernTask("working") })
+            const step = steps.shift()
+            return step === undefined
+              ? me.refuse(heard, code, "unknown task")
+              : me.answer(heard, { resultType: "complete", ...step })
+          })
+        )
+        const client = yield* connect(peer)
+        const calling = yield* Effect.forkChild(Effect.flip(Tasks.call(client, "report")))
+        yield* pass(500)
+        yield* pass(500)
+        const { message, reason } = yield* Fiber.join(calling)
+        if (code === -32602) {
+          assert.deepInclude(reason, { _tag: "TaskEnded", how: "expired", because: "unknown task" })
+          assert.include(message, "since the server keeps it no longer: unknown task")
+        } else assert.deepInclude(reason, { _tag: "ServerError", method: "tasks/get", code })
+        assert.lengthOf(asked(peer, "tasks/get"), 2)
+        assert.lengthOf(asked(peer, "tasks/cancel"), 0)
+      }
+    })
+  )
+
   it.effect("M-TASK-4: a plain call says that it became a task, and holds it; undeclared, the answer is invalid", () =>
     Effect.gen(function* () {
       const peer = modern([modernTask("working")])
