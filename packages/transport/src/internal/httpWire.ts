@@ -18,6 +18,7 @@ import type * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import type { Dialect, ExchangeOptions, Incoming, Plain, Standing, Wire } from "../Transport.ts"
 import { Closed, type HttpRejected, type Reason, TransportError } from "../TransportError.ts"
+import * as Abandoned from "./abandoned.ts"
 import * as Envelope from "./envelope.ts"
 import * as Body from "./httpBody.ts"
 import * as Call from "./httpCall.ts"
@@ -69,6 +70,8 @@ interface Running {
   readonly answer: (response: JsonRpc.Response) => void
   readonly fiber: Fiber.Fiber<unknown, unknown>
   readonly end: (failure: TransportError) => void
+  /** Whether its answer is still waited for. */
+  readonly waits: () => boolean
   /** Where it stands among those that run. */
   at: number
 }
@@ -90,6 +93,8 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   const report = yield* reporter
   // No set: whatever was in one when it last grew or shrank lives until the next full collection.
   const running: Array<Running> = []
+  /** Where answers may come on the server's own stream. */
+  const abandoned = Abandoned.make()
   const cancelling = new Set<Fiber.Fiber<unknown, unknown>>()
   const gone = Deferred.makeUnsafe<never, TransportError>()
   let closed: TransportError | undefined
@@ -219,6 +224,13 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     sweeping ??= Effect.runForkWith(context)(Effect.delay(sweep, linger))
   }
 
+  /** Once the wire is closed, ends what runs. */
+  const endClosed = ({ end, fiber }: Running) => {
+    if (closed === undefined) return
+    end(closed)
+    fiber.interruptUnsafe()
+  }
+
   const begin: Plain["begin"] = (request, how, caller, told) => {
     if (closed !== undefined) {
       told(Exit.fail(closed))
@@ -250,6 +262,7 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
         settle(Exit.succeed(response))
       },
       end: (failure) => settle(Exit.fail(failure)),
+      waits: () => !settled,
       at: running.length
     }
     const current = entry
@@ -260,10 +273,13 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
       lingering.delete(fiber)
       if (Exit.isFailure(exit)) settle(Exit.failCause(exit.cause))
     })
+    // It may have closed the wire at once, before it stood among those that run.
+    endClosed(current)
     return () => {
       if (settled) return Effect.void
       settled = true
-      const { cancellation } = how.revision.habits.http
+      const { cancellation, getStream } = how.revision.habits.http
+      if (getStream) abandoned.add(request.id)
       if (cancellation === "notification" && how.onInterrupt !== "silent" && request.method !== "initialize") {
         cancel(request, how.revision)
       }
@@ -278,9 +294,18 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     const message = read.success
     if ("method" in message) return hear(message)
     const id = message.id ?? null
-    const asked = id === null ? undefined : running.find(({ request }) => Envelope.sameId(request.id, id))
-    if (asked === undefined) report(Diagnostic.UnknownResponse({ server: endpoint, id, dropped: 1 }))
-    else asked.answer({ ...message, id: asked.request.id })
+    const named = id === null ? [] : running.filter(({ request }) => Envelope.sameId(request.id, id))
+    const waiting = named.filter(({ waits }) => waits())
+    const asked = waiting.find(({ request }) => request.id === id) ?? waiting[0] ?? named[0]
+    if (asked !== undefined) asked.answer({ ...message, id: asked.request.id })
+    else if (id === null || !abandoned.forget(id)) {
+      report(Diagnostic.UnknownResponse({ server: endpoint, id, dropped: 1 }))
+    }
+  }
+
+  /** Once the wire is closed, also by the first that was heard. */
+  const endListening = () => {
+    if (closed !== undefined) listening?.interruptUnsafe()
   }
 
   const stands = (now: Standing) => {
@@ -291,8 +316,10 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
 
   /** Begins to hear the server's own stream, anew for each session. */
   const listen = () => {
+    if (closed !== undefined) return
     listening?.interruptUnsafe()
     listening = Effect.runForkWith(context)(Effect.map(Listen.listen(streams, stray, opens), unheard))
+    endListening()
   }
 
   /**
@@ -312,6 +339,7 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
       return Effect.flatMap(post(message, revision), Body.discard).pipe(
         Effect.tap(() => Effect.sync(() => void (opening && revision.habits.http.getStream && listen()))),
         Effect.mapError(failed),
+        Effect.raceFirst(Deferred.await(gone)),
         Effect.provideContext(equip(caller.context))
       )
     })
@@ -333,12 +361,9 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     Effect.suspend(() => {
       const failure = failed(new Closed({ because: "this side closed it" }))
       closed = failure
-      listening?.interruptUnsafe()
+      endListening()
       sweeping?.interruptUnsafe()
-      for (const { end, fiber } of running.slice()) {
-        end(failure)
-        fiber.interruptUnsafe()
-      }
+      running.slice().forEach(endClosed)
       Deferred.doneUnsafe(gone, Exit.fail(failure))
       return Fiber.awaitAll(cancelling).pipe(
         Effect.andThen(leave),
