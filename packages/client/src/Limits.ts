@@ -79,7 +79,8 @@ export const LiveMaxPause = duration("LiveMaxPause", "5 seconds")
 export const CallEventBuffer = count("CallEventBuffer", 16_384)
 
 /**
- * How long a live list waits for the server to confirm that it reports changes, before it fetches all the same. 5
+ * How long a live list waits for the server to confirm that it reports changes, before it fetches all the same; and how
+ * long what is watched waits for that when a subscription or a session was lost, before all of it counts as changed. 5
  * seconds.
  *
  * @category time

@@ -599,6 +599,111 @@ describe("a gap in what a modern server tells", () => {
     })
   )
 
+  it.effect(
+    "U-60: a new session that does not confirm is waited for no longer than WatchPatience; what it confirms late is told",
+    () =>
+      Effect.gen(function* () {
+        let silent = false
+        const peer = restartable(
+          modern((heard, me) => {
+            if (!silent) granting(heard, me)
+          })
+        )
+        const { seen } = yield* watching(yield* connect(peer), { tools: true })
+        for (const _ of ["once", "again"]) {
+          seen.length = 0
+          silent = true
+          peer.hangUp()
+          yield* settled
+          yield* TestClock.adjust("4 seconds")
+          yield* settled
+          assert.deepStrictEqual(seen, [])
+          yield* TestClock.adjust("1 second")
+          yield* settled
+          assert.deepStrictEqual(seen, ["tools"])
+          yield* TestClock.adjust("20 seconds")
+          yield* settled
+          assert.deepStrictEqual(seen, ["tools"])
+          silent = false
+          grant(peer, asked(peer).at(-1)!)
+          yield* settled
+          assert.deepStrictEqual(seen, ["tools", "tools"])
+          yield* TestClock.adjust("1 minute")
+          yield* settled
+          assert.deepStrictEqual(seen, ["tools", "tools"])
+        }
+      })
+  )
+
+  it.effect("U-60: each new session is waited for as long as the one before", () =>
+    Effect.gen(function* () {
+      let silent = false
+      const peer = restartable(
+        modern((heard, me) => {
+          if (!silent) granting(heard, me)
+        })
+      )
+      const { seen } = yield* watching(yield* connect(peer), { tools: true })
+      const wait = (seconds: number) => Effect.andThen(TestClock.adjust(`${seconds} seconds`), settled)
+      peer.hangUp()
+      yield* settled
+      yield* wait(2)
+      assert.deepStrictEqual(seen, ["tools"])
+      silent = true
+      peer.hangUp()
+      yield* settled
+      // Two ends in a row: the second session is opened a second later.
+      yield* wait(1)
+      yield* wait(4)
+      assert.deepStrictEqual(seen, ["tools"])
+      yield* wait(1)
+      assert.deepStrictEqual(seen, ["tools", "tools"])
+      // This one never confirmed, and is asked again in vain.
+      yield* wait(60)
+      yield* wait(10)
+      assert.lengthOf(asked(peer), 4)
+      assert.deepStrictEqual(seen, ["tools", "tools"])
+      peer.hangUp()
+      yield* settled
+      yield* wait(10)
+      yield* wait(10)
+      assert.deepStrictEqual(seen, ["tools", "tools", "tools"])
+    })
+  )
+
+  it.effect("U-60: who watches for the first time waits for the first word, also on a connection watched before", () =>
+    Effect.gen(function* () {
+      let silent = false
+      const peer = restartable(
+        modern((heard, me) => {
+          if (!silent) granting(heard, me)
+        })
+      )
+      const client = yield* connect(peer)
+      const first = yield* watching(client, { tools: true })
+      silent = true
+      peer.hangUp()
+      yield* settled
+      yield* TestClock.adjust("1 second")
+      yield* settled
+      yield* first.stop
+      yield* TestClock.adjust("2 minutes")
+      yield* settled
+      const late = yield* watching(client, { tools: true })
+      yield* TestClock.adjust("20 seconds")
+      yield* settled
+      assert.deepStrictEqual([late.seen, late.watched], [[], []])
+      grant(peer, asked(peer).at(-1)!)
+      yield* settled
+      assert.deepStrictEqual([late.seen, late.watched], [[], [{ tools: true }]])
+      peer.hangUp()
+      yield* settled
+      yield* TestClock.adjust("10 seconds")
+      yield* settled
+      assert.deepStrictEqual(late.seen, ["tools"])
+    })
+  )
+
   it.effect("fails when the connection cannot be opened again", () =>
     Effect.gen(function* () {
       const once = Peer.make(modern(granting))

@@ -245,6 +245,31 @@ describe("a live list", () => {
     })
   )
 
+  it.effect("M-SUB-22: is fetched again after WatchPatience when the new session does not say that it reports", () =>
+    Effect.gen(function* () {
+      let silent = false
+      const peer = restartable(
+        modern(
+          counting((heard, me) => {
+            if (!silent) granting(heard, me)
+          })
+        )
+      )
+      const tools = yield* (yield* connect(peer)).live("tools/list")
+      silent = true
+      peer.hangUp()
+      yield* settled
+      yield* TestClock.adjust("5 seconds")
+      yield* settled
+      yield* afterDebounce
+      assert.deepStrictEqual(namesIn(tools), ["tools/list 2"])
+      yield* TestClock.adjust("30 seconds")
+      yield* settled
+      assert.strictEqual(fetches(peer), 2)
+      assert.isUndefined(tools.value.trouble)
+    })
+  )
+
   it.effect("shares the subscription with the others, and gives it up with its scope", () =>
     Effect.gen(function* () {
       const peer = Peer.make(modern(counting()))

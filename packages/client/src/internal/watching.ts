@@ -12,6 +12,7 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
 import * as Result from "effect/Result"
 import type * as Schedule from "effect/Schedule"
@@ -79,6 +80,7 @@ const begin = (options: Options, context: Context.Context<Scope.Scope>): Watchin
   const { connection, inbound, reopenable, server } = options
   const scope = Context.get(context, Scope.Scope)
   const steadyAfter = Duration.toMillis(Context.get(context, Limits.SteadyAfter))
+  const patience = Context.get(context, Limits.WatchPatience)
   const most = Context.get(context, Limits.MaxPendingChanges)
   const watchers = new Set<Watcher>()
   const wake = Latch.makeUnsafe(false)
@@ -147,6 +149,19 @@ const begin = (options: Options, context: Context.Context<Scope.Scope>): Watchin
     for (const watcher of to) if (Deferred.isDoneUnsafe(watcher.settled)) watcher.missed()
   }
 
+  /** Waits before those who may have missed something are told so, although the server has not confirmed that it reports. */
+  let impatient: Fiber.Fiber<void> | undefined
+  const miss = Effect.fnUntraced(function* (missed: Set<Watcher>, who: Iterable<Watcher>) {
+    for (const watcher of who) missed.add(watcher)
+    impatient ??= yield* Effect.sync(() => tellMissed(missed)).pipe(Effect.delay(patience), Effect.forkChild)
+  })
+  const missNoMore = (missed: Set<Watcher>) => {
+    tellMissed(missed)
+    missed.clear()
+    impatient?.interruptUnsafe()
+    impatient = undefined
+  }
+
   const endAll = (how: Parameters<Mailbox.Mailbox["end"]>[0]) => {
     for (const { mailbox, settled } of watchers) {
       mailbox.end(how)
@@ -209,17 +224,14 @@ const begin = (options: Options, context: Context.Context<Scope.Scope>): Watchin
     const present = [...watchers]
     const settled = yield* Effect.result(now.settle(new Set(present.flatMap(({ topics }) => [...topics]))))
     if (Result.isFailure(settled)) {
-      for (const watcher of present) missed.add(watcher)
+      yield* miss(missed, present)
       if (isFinal(settled.failure) || !(yield* pause(settled.failure))) failAll(settled.failure)
       return "look"
     }
     settledAt ??= yield* Clock.currentTimeMillis
-    for (const watcher of present) {
-      tell(watcher, now.refused)
-      if (missed.has(watcher) && Deferred.isDoneUnsafe(watcher.settled)) watcher.missed()
-      Deferred.doneUnsafe(watcher.settled, Exit.void)
-    }
-    missed.clear()
+    for (const watcher of present) tell(watcher, now.refused)
+    missNoMore(missed)
+    for (const { settled } of present) Deferred.doneUnsafe(settled, Exit.void)
     return "rest"
   })
 
@@ -237,7 +249,9 @@ const begin = (options: Options, context: Context.Context<Scope.Scope>): Watchin
         return "look"
       case "Connected": {
         if (hold !== undefined && hold.wire !== connection.session().wire) {
-          for (const watcher of watchers) missed.add(watcher)
+          // In each session they are told once; a server that fails again and again is not asked for lists each time.
+          if (impatient?.pollUnsafe() !== undefined) impatient = undefined
+          yield* miss(missed, watchers)
           yield* letGo(hold)
           return "look"
         }
