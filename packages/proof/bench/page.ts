@@ -119,7 +119,11 @@ use undici for HTTP, the official SDK its default, \`fetch\`.
 ## Calls
 
 What one call of a tool costs, as a ratio to this library: CPU time of the client's process (collector and compiler
-included), and elapsed time in brackets. 2 means twice as much. On a busy machine elapsed time says little.
+included), and elapsed time in brackets. 2 means twice as much. What it cost this library, in µs of CPU, stands in brackets
+behind the row. Single ratios move by up to a third from one run to the next, and elapsed time more.
+
+Closer rivals over stdio, the official SDK of the first version and \`@ai-sdk/mcp\`, and how far all are from a client that
+does nothing but read and write, are told in [the notes of the benchmark](../packages/proof/bench/README.md).
 
 ${table(measured.clients, measured.calls)}
 

@@ -111,7 +111,13 @@ const compare = async (target: Target, era: Era): Promise<ReadonlyArray<Row>> =>
           : median(theirs.map((one, round) => one[of] / (answers[0]?.[round]?.[of] ?? Number.NaN)))
       )
     const where = target.kind === "http" ? "HTTP" : "stdio"
-    rows.push({ area: kind, name: `${where}, ${era}, ${name}`, figures: ratios("cpu"), beside: ratios("wall") })
+    const ours = median((answers[0] ?? []).map(({ cpu }) => cpu)).toFixed(0)
+    rows.push({
+      area: kind,
+      name: `${where}, ${era}, ${name} (${ours} µs)`,
+      figures: ratios("cpu"),
+      beside: ratios("wall")
+    })
   }
   for (const worker of workers) worker?.end()
   return rows
