@@ -87,6 +87,9 @@ const cases = Object.entries(before).flatMap(([was, { carriers, script }]) =>
   )
 )
 
+/** What stands at the one address now. */
+const stands = (script: Script.Script) => ScriptedServer.make(script, { name: "remembered" })
+
 const heard = (server: ScriptedServer.ScriptedServer) =>
   Effect.map(server.transcript, (transcript) =>
     Transcript.messages(transcript).flatMap(({ method }) => (typeof method === "string" ? [method] : []))
@@ -104,9 +107,9 @@ describe("a server that is remembered as", () => {
     "U-06, T-NEG-9: %s: is listed, called, and remembered as it is",
     ([, { carrier, era, make, script, weak }]) =>
       Effect.gen(function* () {
-        const first = yield* ScriptedServer.make(script)
+        const first = yield* stands(script)
         yield* Effect.scoped(Effect.flatMap(open(first, carrier), (client) => client.listTools()))
-        const server = yield* ScriptedServer.make(make("tools/list"))
+        const server = yield* stands(make("tools/list"))
         const began = yield* Clock.currentTimeMillis
         const found = yield* Effect.scoped(
           Effect.gen(function* () {
@@ -135,9 +138,9 @@ describe("a server that is remembered as", () => {
     "T-NEG-9, T-LIFE-3: %s: a first request that is a call runs at most once, and the next one is answered",
     ([, { carrier, make, script }]) =>
       Effect.gen(function* () {
-        const first = yield* ScriptedServer.make(script)
+        const first = yield* stands(script)
         yield* Effect.scoped(Effect.flatMap(open(first, carrier), (client) => client.listTools()))
-        const server = yield* ScriptedServer.make(make("tools/call"))
+        const server = yield* stands(make("tools/call"))
         const client = yield* open(server, carrier)
         yield* Effect.exit(client.callTool("echo", { text: "hello" }))
         const { content } = yield* client.callTool("echo", { text: "hello" })
@@ -150,10 +153,10 @@ describe("a server that is remembered as", () => {
 
   it.live("U-12, T-NEG-9: modern by a saved verdict of the program: negotiated again all the same", () =>
     Effect.gen(function* () {
-      const first = yield* ScriptedServer.make(Script.modern())
+      const first = yield* stands(Script.modern())
       const saved = yield* Effect.scoped(Effect.map(open(first, "stdio"), (client) => client.agreement.raw))
       assert.isDefined(saved)
-      const server = yield* ScriptedServer.make(strict([Script.fail(-32602)])("tools/list"))
+      const server = yield* stands(strict([Script.fail(-32602)])("tools/list"))
       const client = yield* open(server, "stdio", { mode: Mode.autoFrom(saved) })
       assert.deepStrictEqual(yield* heard(server), [])
       assert.lengthOf(yield* client.listTools(), 1)
@@ -166,9 +169,9 @@ describe("a server that is remembered as", () => {
     () =>
       Effect.gen(function* () {
         for (const code of [-32601, -32602, -32603, -32000]) {
-          const first = yield* ScriptedServer.make(Script.modern())
+          const first = yield* stands(Script.modern())
           yield* Effect.scoped(open(first, "stdio"))
-          const server = yield* ScriptedServer.make(Script.modern({ on: { "tools/call": [Script.fail(code)] } }))
+          const server = yield* stands(Script.modern({ on: { "tools/call": [Script.fail(code)] } }))
           const client = yield* open(server, "stdio")
           const { reason } = yield* Effect.flip(client.callTool("echo", { text: "hello" }))
           assert.deepInclude(reason, { _tag: "ServerError", code })
@@ -181,9 +184,9 @@ describe("a server that is remembered as", () => {
 
   it.live("T-NEG-9: modern, which it still is, and slow: the first list is waited for", () =>
     Effect.gen(function* () {
-      const first = yield* ScriptedServer.make(Script.modern())
+      const first = yield* stands(Script.modern())
       yield* Effect.scoped(open(first, "stdio"))
-      const server = yield* ScriptedServer.make(
+      const server = yield* stands(
         Script.modern({ on: { "tools/list": [Script.wait("20 seconds"), Script.answer()] } })
       )
       const client = yield* open(server, "stdio")

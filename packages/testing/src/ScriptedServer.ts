@@ -58,6 +58,21 @@ export interface ScriptedServer {
 let made = 0
 
 /**
+ * What a server may be given.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  /**
+   * Stands in the address and in place of the command, so it must be able to be part of a host name. Servers of one name
+   * stand at one address, one after another: what a client remembered of the first, it has of the second. A number of its
+   * own by default.
+   */
+  readonly name?: string
+}
+
+/**
  * Makes a server. Its pipes and its HTTP client share one transcript.
  *
  * @example
@@ -76,14 +91,16 @@ let made = 0
  * @category constructors
  * @since 0.1.0
  */
-export const make = Effect.fnUntraced(function* (script: Script): Effect.fn.Return<ScriptedServer> {
+export const make = Effect.fnUntraced(function* (
+  script: Script,
+  { name = `scripted-${++made}` }: Options = {}
+): Effect.fn.Return<ScriptedServer> {
   const clock = yield* Clock.Clock
   const entries: Array<Entry> = []
   const note: Note = (entry) => void entries.push({ ...entry, at: clock.currentTimeMillisUnsafe() })
-  const number = ++made
-  const url = `http://scripted-${number}.test/mcp`
+  const url = `http://${name}.test/mcp`
   /** What stands for a command line; nothing is started. */
-  const command = `scripted ${number}`
+  const command = name
   const httpClient = MemoryClient.make(HttpServer.make(script, note))
   const http = yield* StreamableHttp.make({ url }).pipe(Effect.provideService(HttpClient.HttpClient, httpClient))
   let wires = 0
