@@ -97,6 +97,7 @@ export const record = (transport: Transport["Service"], writer: Write): Transpor
         write({ event: "opened", ...now(), endpoint: transport.endpoint })
         yield* Effect.addFinalizer(() => Effect.sync(() => write({ event: "closed", ...now() })))
         const logged: Wire = {
+          ...inner,
           exchange: (request, how) =>
             Effect.suspend(() => {
               sent(request)
@@ -117,9 +118,7 @@ export const record = (transport: Transport["Service"], writer: Write): Transpor
             Effect.suspend(() => {
               sent(message)
               return Effect.tapError(inner.send(message, revision), failed())
-            }),
-          stderr: inner.stderr,
-          ended: inner.ended
+            })
         }
         return logged
       })

@@ -12,7 +12,7 @@ import * as Scope from "effect/Scope"
 import { TestClock } from "effect/testing"
 import * as ExchangeLog from "../src/ExchangeLog.ts"
 import * as Memory from "../src/Memory.ts"
-import type { Incoming } from "../src/Transport.ts"
+import { type Incoming, type Standing, Transport } from "../src/Transport.ts"
 import { modern } from "./fixtures/revisions.ts"
 
 const request = (id: JsonRpc.RequestId, method: string, params: JsonRpc.JsonObject = {}): JsonRpc.Request => ({
@@ -72,6 +72,27 @@ describe("ExchangeLog", () => {
         ]
       )
       assert.deepInclude(entries[8], { id: 3, reason: "Closed" })
+    })
+  )
+
+  it.effect("L-HTTP-21: a recorded wire tells how the server's own stream stands as the wire below does", () =>
+    Effect.gen(function* () {
+      const missed: Standing = { _tag: "Open", missed: true }
+      const below = Transport.of({
+        ...server,
+        open: (hear) =>
+          Effect.map(server.open(hear), (wire) => ({
+            ...wire,
+            standing: (tell) => {
+              tell(missed)
+              return () => {}
+            }
+          }))
+      })
+      const told: Array<Standing> = []
+      const wire = yield* ExchangeLog.record(below, () => {}).open(() => {})
+      wire.standing?.((standing) => told.push(standing))
+      assert.deepStrictEqual(told, [missed])
     })
   )
 
