@@ -63,6 +63,22 @@ const inShort = Change.$match({
   Unwatched: ({ because, filter }) => `not ${JSON.stringify(filter)}: ${because}`
 })
 
+/** A server that can be restarted, and confirms nothing while it is hushed. */
+const hushable = () => {
+  let silent = false
+  const peer = restartable(
+    modern((heard, me) => {
+      if (!silent) granting(heard, me)
+    })
+  )
+  return {
+    peer,
+    hush: (yes: boolean) => {
+      silent = yes
+    }
+  }
+}
+
 describe("changes of a modern server", () => {
   it.effect("U-25, M-SUB-1: are asked for with one subscription, and told from its acknowledgement on", () =>
     Effect.gen(function* () {
@@ -603,16 +619,11 @@ describe("a gap in what a modern server tells", () => {
     "U-60: a new session that does not confirm is waited for no longer than WatchPatience; what it confirms late is told",
     () =>
       Effect.gen(function* () {
-        let silent = false
-        const peer = restartable(
-          modern((heard, me) => {
-            if (!silent) granting(heard, me)
-          })
-        )
+        const { hush, peer } = hushable()
         const { seen } = yield* watching(yield* connect(peer), { tools: true })
         for (const _ of ["once", "again"]) {
           seen.length = 0
-          silent = true
+          hush(true)
           peer.hangUp()
           yield* settled
           yield* TestClock.adjust("4 seconds")
@@ -624,7 +635,7 @@ describe("a gap in what a modern server tells", () => {
           yield* TestClock.adjust("20 seconds")
           yield* settled
           assert.deepStrictEqual(seen, ["tools"])
-          silent = false
+          hush(false)
           grant(peer, asked(peer).at(-1)!)
           yield* settled
           assert.deepStrictEqual(seen, ["tools", "tools"])
@@ -637,19 +648,14 @@ describe("a gap in what a modern server tells", () => {
 
   it.effect("U-60: each new session is waited for as long as the one before", () =>
     Effect.gen(function* () {
-      let silent = false
-      const peer = restartable(
-        modern((heard, me) => {
-          if (!silent) granting(heard, me)
-        })
-      )
+      const { hush, peer } = hushable()
       const { seen } = yield* watching(yield* connect(peer), { tools: true })
       const wait = (seconds: number) => Effect.andThen(TestClock.adjust(`${seconds} seconds`), settled)
       peer.hangUp()
       yield* settled
       yield* wait(2)
       assert.deepStrictEqual(seen, ["tools"])
-      silent = true
+      hush(true)
       peer.hangUp()
       yield* settled
       // Two ends in a row: the second session is opened a second later.
@@ -673,15 +679,10 @@ describe("a gap in what a modern server tells", () => {
 
   it.effect("U-60: who watches for the first time waits for the first word, also on a connection watched before", () =>
     Effect.gen(function* () {
-      let silent = false
-      const peer = restartable(
-        modern((heard, me) => {
-          if (!silent) granting(heard, me)
-        })
-      )
+      const { hush, peer } = hushable()
       const client = yield* connect(peer)
       const first = yield* watching(client, { tools: true })
-      silent = true
+      hush(true)
       peer.hangUp()
       yield* settled
       yield* TestClock.adjust("1 second")
